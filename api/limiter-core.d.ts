@@ -150,6 +150,7 @@ export {
 	type AnswerSource,
 	MemoryBackend,
 	MemoryCounter,
+	processMemory,
 	countName,
 	parseScope,
 	Observers,
@@ -2051,6 +2052,8 @@ declare class MemoryBackend implements Backend<Answer> {
 	close(): void
 }
 
+declare function processMemory(options?: MemoryBackendOptions): Backend<Answer>
+
 declare function countName(scope: string, { name }: Pick<Policy, 'name'>, cells: string): string
 
 declare function parseScope(scope: unknown): string
@@ -2771,6 +2774,7 @@ export {
 	pause,
 	AnswerSource,
 	MemoryBackend,
+	processMemory,
 	countName,
 	parseScope,
 	meantBy,

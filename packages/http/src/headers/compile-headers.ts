@@ -7,10 +7,10 @@ import { next } from './dialects/next.ts'
 
 /**
  * - `draft`: `RateLimit` and `RateLimit-Policy`, as the current draft defines them: `draft-11`.
- * - `draft-8`, `draft-11`, `next`: the same fields of one draft, whatever the current one is; at most one of them.
+ * - `draft-8`, `draft-11`, `next`: the same fields of one fixed draft; at most one of them.
  * - `draft-6`: `RateLimit-Limit`, `RateLimit-Remaining` and `RateLimit-Reset` (seconds from now), of earlier drafts.
  * - `legacy`: `X-RateLimit-Limit`, `X-RateLimit-Remaining` and `X-RateLimit-Reset`.
- * - `openai`, `anthropic`: the headers of `draft`, and those that clients of the API of OpenAI or Anthropic read.
+ * - `openai`, `anthropic`: the headers of `draft`, and headers for clients of the API of OpenAI or Anthropic.
  */
 export type HeaderDialect = ListName | 'draft-6' | 'legacy' | Vendor
 

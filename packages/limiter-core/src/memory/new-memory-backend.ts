@@ -30,3 +30,10 @@ export function memoryBackend(options: MemoryBackendOptions = {}): Backend<Answe
   }
   return markInfallible(new MemoryBackend(maxBytes, clockOf(clock)))
 }
+
+/**
+ * Like `memoryBackend`, for counts that belong to this process only: nothing warns that other processes count their own.
+ */
+export function processMemory(options: MemoryBackendOptions = {}): Backend<Answer> {
+  return Object.defineProperty(memoryBackend(options), 'perProcess', { value: false })
+}

@@ -1,4 +1,5 @@
-import { type Clock, createLimiter, type Decision, type Limiter, memoryBackend } from '@sluice/limiter-core'
+import { type Clock, createLimiter, type Decision, type Limiter } from '@sluice/limiter-core'
+import { processMemory } from '@sluice/limiter-core/backend'
 import { KnownClients } from './known-clients.ts'
 import { COHORTS } from './levels.ts'
 
@@ -84,9 +85,7 @@ export class ClientUsage {
   get #used(): Limiter<Decision> {
     if (this.#opened) return this.#opened
     const clock = this.#clock
-    const backend = memoryBackend({ maxBytes: MEMORY_BYTES, clock })
-    // usage of this process is what a cap compares, so there is nothing to warn of if there are several
-    Object.defineProperty(backend, 'perProcess', { value: false })
+    const backend = processMemory({ maxBytes: MEMORY_BYTES, clock })
     this.#opened = createLimiter({ ...POLICY, backend, clock, observers: [] })
     return this.#opened
   }

@@ -1,5 +1,12 @@
 import { memoryBackend } from '@sluice/limiter-core'
-import { type Backend, type Clock, clockOf, integerFrom, parseDuration } from '@sluice/limiter-core/backend'
+import {
+  type Backend,
+  type Clock,
+  clockOf,
+  integerFrom,
+  parseDuration,
+  processMemory,
+} from '@sluice/limiter-core/backend'
 import { RunChanges, type RunContext } from './level/run-context.ts'
 import { BudgetExhausted } from './level/run-end.ts'
 import { RunLevel } from './level/run-level.ts'
@@ -44,8 +51,8 @@ export function runBudget(options: RunBudgetOptions): RunBudget {
 
 /** A run without an `id` is one of this process: there is nothing to warn of if there are several processes. */
 function ownMemory(clock: Clock | undefined, id: string | undefined): Backend {
-  const backend = memoryBackend(clock ? { clock } : {})
-  return id === undefined ? Object.defineProperty(backend, 'perProcess', { value: false }) : backend
+  const options = clock ? { clock } : {}
+  return id === undefined ? processMemory(options) : memoryBackend(options)
 }
 
 let encoder: InstanceType<typeof TextEncoder> | undefined

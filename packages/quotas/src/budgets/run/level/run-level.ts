@@ -16,7 +16,7 @@ const UNBOUNDED = 999_999_999_999_999
 const RUN = 'run'
 
 /**
- * The bounds of a run or of one of its parts. Its limiter has the policies of its own bounds and of those of all
+ * The bounds of a run or of one of its parts. Its limiter has the policies of its bounds and of the bounds of all
  * parents, so that a call holds units of all of them or of none.
  */
 export class RunLevel {

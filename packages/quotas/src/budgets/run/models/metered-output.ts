@@ -2,7 +2,7 @@ import type { RunCall } from '../level/run-call.ts'
 import type { ModelPrice } from './model-price.ts'
 import { type ModelUsage, usageOf } from './model-usage.ts'
 
-/** What a part of a stream says. */
+/** Output and usage that a part of a stream reports. */
 export interface OutputPart {
   /** Text that the model has written: an answer, its reasoning, or the input of a tool. */
   readonly text?: string | undefined
