@@ -34,6 +34,8 @@ export interface QuotaNoticesOptions {
 export class QuotaNotices {
   readonly #options: QuotaNoticesOptions
   readonly #underWay = new Set<Promise<void>>()
+  /** Calls that store which notices are delivered. */
+  readonly #stored = new Set<Promise<void>>()
   /** Ids of the notices that `onUsed` has received and not answered yet. */
   readonly #unanswered = new Set<string>()
   #isClosed = false
@@ -57,6 +59,11 @@ export class QuotaNotices {
     while (this.#underWay.size > 0) await Promise.all(this.#underWay)
   }
 
+  /** Resolves when no database call is under way. Does not wait for `onUsed`. */
+  async stored(): Promise<void> {
+    await Promise.all(this.#stored)
+  }
+
   /** Stops deliveries; undelivered notices are left to other processes. */
   close(): void {
     this.#isClosed = true
@@ -65,7 +72,11 @@ export class QuotaNotices {
   async #deliver(notices: readonly StoredNotice[]): Promise<void> {
     const delivered = await Promise.all(notices.map((notice) => this.#deliverOne(notice)))
     const ids = delivered.flatMap((id) => id ?? [])
-    if (ids.length > 0 && !this.#isClosed) await this.#options.table.delivered(ids).catch(() => {})
+    if (ids.length === 0 || this.#isClosed) return
+    const stored = this.#options.table.delivered(ids).catch(() => {})
+    this.#stored.add(stored)
+    await stored
+    this.#stored.delete(stored)
   }
 
   /**

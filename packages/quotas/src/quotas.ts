@@ -202,6 +202,7 @@ export class Quotas extends LeasingBackend implements MetricSource {
     await this.#maintenance.idle()
     await this.#parts.groups.idle()
     await this.#parts.store.idle()
+    await this.#parts.notices.stored()
   }
 
   /**
