@@ -61,7 +61,7 @@ describe.each<readonly [string, () => Backend]>([
   test('have the decision of their own request, also of concurrent ones', async () => {
     const { rateLimit } = createSluice({ backend: backendOf(), observers })
     const made = traced()
-    made.use(rateLimit({ name: 'api', limit: 3, window: '1m', key: () => 'one' }))
+    made.use(rateLimit({ name: 'api', limit: 3, window: '1m', key: () => 'one', deadlineMs: 20_000 }))
     made.get('/:id', (_req, res) => {
       res.send('hello')
     })
