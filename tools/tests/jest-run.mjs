@@ -8,8 +8,8 @@ import { recordedSeconds } from './duration-sequencer.mjs'
 // warnings of Sluice that tests provoke would look like failures; its processes and listeners still get them
 const SILENT = { execArgv: ['--disable-warning=SluiceWarning'] }
 
-/** A waiting process is delayed by less than this, unless the machine gives its cores to other work. */
-const STALLED_MS = 100
+/** Half of the default deadline of a backend. A waiting process is delayed by less, unless others use its cores. */
+const STALLED_MS = 25
 
 /**
  * Runs jest with its own report on the terminal, and returns `{ passed, failed, notes, failures }`. Files that fail while
