@@ -5,13 +5,16 @@ import { prepareServices } from './services-run.mjs'
 
 const minute = 60_000
 
+/** Installs what the tests need and a machine lacks. */
+export const services = { name: 'services', run: () => prepareServices(10 * minute) }
+
 /**
  * The steps that run tests, in the Node version of the calling process. `npm test` runs them after its checks, and
  * `npm run test:matrix` runs them in every supported Node version, with `jestArgs` to select a part.
  */
 export function testSteps(jestArgs = []) {
   const some = [{ name: 'jest', run: () => runJest(jestArgs, 20 * minute) }, nest]
-  return [{ name: 'services', run: () => prepareServices(10 * minute) }, ...(jestArgs.length > 0 ? some : whole)]
+  return jestArgs.length > 0 ? some : whole
 }
 
 const nest = { name: 'Nest', run: () => runNest(5 * minute) }

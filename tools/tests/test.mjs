@@ -4,7 +4,7 @@ import { commentShares } from '../comment-share.mjs'
 import { root } from '../root-command.mjs'
 import { reportOutcome, runSteps, together } from '../run-steps.mjs'
 import { runJest } from './jest-run.mjs'
-import { testSteps } from './test-steps.mjs'
+import { services, testSteps } from './test-steps.mjs'
 
 const minute = 60_000
 const long = process.argv.includes('--long')
@@ -12,9 +12,9 @@ const long = process.argv.includes('--long')
 // the long run, and jest alone, use all seeds
 process.env.SLUICE_RUNS ??= long ? '1' : '0.25'
 
-// the checks read no built file
+// the checks read no built file, and an installation mostly waits
 const build = { name: 'build', run: command('build', ['--output-logs=errors-only']) }
-const steps = [together([build, checkSteps]), ...testSteps()]
+const steps = [together([build, checkSteps, services]), ...testSteps()]
 if (long) {
   // a run without long files is valid: jest prints a message if it finds none
   const longOnly = ['--testMatch', '<rootDir>/test/**/*.long.ts', '--passWithNoTests']
