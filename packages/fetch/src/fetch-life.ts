@@ -3,6 +3,9 @@ import { type FetchInfo, waitUntilOf } from './client-address.ts'
 import { type EndingHost, endingHostOf, type HostEnd } from './host-end.ts'
 import { type TrackedBody, trackedResponse } from './tracked-body.ts'
 
+/** What lives as long as the owner of a request. */
+const ownedBy = new WeakMap<object, readonly unknown[]>()
+
 /**
  * Lifecycle of a request with a Web-standard response. It ends when the host reports that the response was sent or that
  * the client has left, and except on connections of Node.js, when the body of the response has been read. Hosts other
@@ -115,9 +118,12 @@ export class FetchLife extends RequestLife {
     if (--this.depth === 0 && this.#listening) this.#end(false)
   }
 
-  // the body, whose end calls the hooks, keeps the owner alive
-  protected override reference(request: unknown): () => unknown {
-    return weakly(request as object)
+  // the body, whose end calls the hooks, keeps the owner alive; a reply refers to the body of an inner response, whose
+  // source may refer to the owner
+  protected override reference(target: unknown): () => unknown {
+    const owner = this.#owner()
+    if (owner && owner !== target) ownedBy.set(owner, [...(ownedBy.get(owner) ?? []), target])
+    return weakly(target as object)
   }
 
   protected override listen(): boolean {

@@ -48,14 +48,15 @@ export abstract class RequestLife extends RequestRecord {
     if (this.#settling && !this.ended) return
     this.#settling = true
     const request = this.reference(req)
+    const reply = this.reference(res)
     this.onEnd((how) => {
-      this.settled = Promise.all([this.settled, this.settleAll(request(), res, how)])
+      this.settled = Promise.all([this.settled, this.settleAll(request(), reply(), how)])
     })
   }
 
-  /** Returns a function that returns the request of the framework; undefined if it no longer exists. */
-  protected reference(request: unknown): () => unknown {
-    return () => request
+  /** Returns a function that returns the request or the reply of the framework; undefined if it no longer exists. */
+  protected reference(target: unknown): () => unknown {
+    return () => target
   }
 
   /**
