@@ -29,8 +29,9 @@ function streamOf(...parts: string[]): ReadableStream<Uint8Array> {
   })
 }
 
-async function cancelled(c: Context): Promise<void> {
-  if (!c.res.body?.locked) await c.res.body?.cancel()
+/** Cancels a body without waiting: the cancellation of a cloned body ends when the clone is cancelled, too. */
+function cancel({ body }: Response): void {
+  if (!body?.locked) body?.cancel().catch(() => {})
 }
 
 /** Middleware that changes, drops, reads or replaces a response. */
@@ -63,14 +64,14 @@ const MIDDLEWARE: Readonly<Record<string, Middleware>> = {
   'replaces by a stream': afterwards((c) => {
     c.res = new Response(streamOf('one', 'two'))
   }),
-  'cancels and replaces': afterwards(async (c) => {
-    await cancelled(c)
+  'cancels and replaces': afterwards((c) => {
+    cancel(c.res)
     c.res = c.text('replaced')
   }),
-  'replaces and cancels': afterwards(async (c) => {
+  'replaces and cancels': afterwards((c) => {
     const { res } = c
     c.res = c.text('replaced')
-    if (!res.body?.locked) await res.body?.cancel()
+    cancel(res)
   }),
   'copies the response': afterwards((c) => {
     c.res = new Response(c.res.body, c.res)
