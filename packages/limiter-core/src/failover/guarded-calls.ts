@@ -142,12 +142,12 @@ export class GuardedCalls {
 
   #failed<T, R>(call: Call<T, R>, error: unknown, calledAt: number): R {
     const { clock, health, observers } = this.#options
-    health.log.countFallback()
     if (!this.#closing) {
       const cause = causeOf(error)
       health.failed(cause, error, calledAt)
       observers.event('backendFailed', { backend: health.name, operation: call.operation, cause, error })
     } else health.breaker.abandoned()
+    health.log.countFallback() // after the failure, so that no earlier one is printed for it
     return call.fallback(clock.now(), mayHaveCounted(error) ? 'unsure' : 'uncounted')
   }
 }

@@ -15,8 +15,8 @@ export class FailureLog {
   /** Calls that were answered without the backend since the last warning. */
   #uncounted = 0
   #warnedAt = Number.NEGATIVE_INFINITY
-  /** The last failure whose warning is not due yet. */
-  #withheld: string | undefined
+  /** The last failure, until the backend has recovered. */
+  #why: string | undefined
   /** Warnings since the backend began to fail. */
   #warnings = 0
   #failingSince = Number.NaN
@@ -28,18 +28,19 @@ export class FailureLog {
     this.#clock = clock
   }
 
-  /** Reports that a call was answered without the backend. */
+  /** Reports that a call was answered without the backend, also while the breaker is open and the backend is not called. */
   countFallback(): void {
     this.#uncounted++
     this.#uncountedInTotal++
-    if (this.#withheld !== undefined) this.#warnIfDue(this.#withheld, this.#clock.now())
+    if (this.#why !== undefined) this.#warnIfDue(this.#why, this.#clock.now())
   }
 
   /** Reports a failure, which is printed unless the last warning is less than a second old. */
   failed(cause: string, error: unknown): void {
     const now = this.#clock.now()
     if (Number.isNaN(this.#failingSince)) this.#failingSince = now
-    this.#warnIfDue(cause === UNKNOWN_CAUSE ? messageOf(error) : `${cause}: ${messageOf(error)}`, now)
+    this.#why = cause === UNKNOWN_CAUSE ? messageOf(error) : `${cause}: ${messageOf(error)}`
+    this.#warnIfDue(this.#why, now)
   }
 
   /** Reports that the backend has recovered. */
@@ -48,7 +49,7 @@ export class FailureLog {
     const took = Number.isNaN(ms) ? '' : ` after ${ms} ms`
     const text = `backend '${this.#backend}' recovered${took}; ${this.#uncountedInTotal} calls were answered without it`
     if (this.#warnings > 0) warn('SLUICE_BACKEND_RECOVERED', text)
-    this.#withheld = undefined
+    this.#why = undefined
     this.#warnings = 0
     this.#failingSince = Number.NaN
     this.#uncountedInTotal = 0
@@ -56,9 +57,7 @@ export class FailureLog {
   }
 
   #warnIfDue(why: string, now: number): void {
-    const due = now >= this.#warnedAt + EVERY_MS * 2 ** Math.min(DOUBLINGS, this.#warnings)
-    this.#withheld = due || this.#warnings > 0 ? undefined : why
-    if (!due) return
+    if (now < this.#warnedAt + EVERY_MS * 2 ** Math.min(DOUBLINGS, this.#warnings)) return
     this.#warnedAt = now
     this.#warnings++
     const calls = this.#uncounted > 1 ? ` (${this.#uncounted} since the last warning)` : ''
