@@ -1,19 +1,4 @@
 // index.d.ts
-import {
-	AlgorithmName,
-	Answer,
-	Backend,
-	Charge,
-	CompiledPolicy,
-	CountEstimate,
-	CountedKey,
-	Counter,
-	HeldUnits,
-	Interruption,
-	MaybePromise,
-	Moment,
-	Observer
-} from '@sluice/limiter-core'
 import { RemoteFailure, RemoteFailureOptions } from '@sluice/fleet/backend'
 import { Clock, Backend as Backend$1, Answer as Answer$1 } from '@sluice/limiter-core/backend'
 

@@ -1,4 +1,113 @@
 // backend.d.ts
+import {
+	BatchReceipt,
+	CounterDeltas,
+	CounterReading,
+	CounterReceipt,
+	Counters,
+	IncrementOptions,
+	ReadManyOptions,
+	ReadOptions
+} from '@sluice/fleet/backend'
+import { Clock } from '@sluice/limiter-core'
+import { Clock as Clock$1, SluiceError as SluiceError$1 } from '@sluice/limiter-core/backend'
+import { IncomingMessage } from 'node:http'
+import { CounterToken, ListPage, AccountId } from './types.js'
+
+declare abstract class AmountCounters implements Counters {
+	increment(id: string, delta?: number, options?: IncrementOptions): Promise<CounterReceipt>
+	incrementMany(deltas: CounterDeltas, options?: IncrementOptions): Promise<BatchReceipt>
+	reset(id: string): Promise<void>
+	delete(id: string): Promise<void>
+	abstract read(id: string, options?: ReadOptions): Promise<CounterReading>
+	abstract readMany(prefix: string, options?: ReadManyOptions): Promise<readonly CounterReading[]>
+	abstract aggregate(prefix: string, kind?: 'sum'): Promise<number>
+	abstract flush(): Promise<void>
+	abstract close(): Promise<void>
+	abstract count(amounts: ReadonlyMap<string, number>, options: IncrementOptions): Promise<BatchReceipt>
+	protected abstract clear(id: string, deleted: boolean): Promise<void>
+}
+
+declare function checkId(id: unknown): asserts id is string
+
+declare function checkPrefix(prefix: unknown): asserts prefix is string
+
+declare function tokenOf(token: unknown, amounts: ReadonlyMap<string, number>): CounterToken
+declare function sluiceCodeOf(error: unknown): string | undefined
+
+declare function accountPlace({ name, key }: AccountId): string
+
+declare class CallTimeout {
+	#private
+	constructor(clock: Clock$1, waitMs: number)
+	within<T>(answer: Promise<T>): Promise<T>
+	end(error: Error): void
+}
+declare function stateHash(state: string): string
+
+declare function byBytes(one: string, other: string): number
+
+declare function idOf(stored: string): string
+declare function storedId(id: string): string
+
+declare function listPage(prefix: string, options: ReadManyOptions): ListPage
+declare function codeOf(error: unknown): string
+declare const BUCKETS_MS: readonly number[]
+
+declare function requestBytes(req: IncomingMessage, clock: Clock, maxBytes?: number): Promise<Buffer>
+
+declare function isFromLocalProgram(req: IncomingMessage): boolean
+
+declare class ServiceProblem extends Error {
+	readonly status: ProblemStatus
+	readonly code: string
+	readonly detail: string | undefined
+	readonly headers: Readonly<Record<string, string>>
+	constructor(status: ProblemStatus, code: string, { detail, headers }?: ProblemParts)
+	toResponse(): ServiceResponse
+}
+
+type ProblemStatus = keyof typeof TITLES
+
+declare const TITLES: {
+	readonly 400: 'Bad Request'
+	readonly 401: 'Unauthorized'
+	readonly 403: 'Forbidden'
+	readonly 404: 'Not Found'
+	readonly 405: 'Method Not Allowed'
+	readonly 408: 'Request Timeout'
+	readonly 409: 'Conflict'
+	readonly 413: 'Content Too Large'
+	readonly 415: 'Unsupported Media Type'
+	readonly 422: 'Unprocessable Content'
+	readonly 500: 'Internal Server Error'
+	readonly 503: 'Service Unavailable'
+}
+
+interface ProblemParts {
+	readonly detail?: string | undefined
+	readonly headers?: Readonly<Record<string, string>>
+}
+interface ServiceResponse {
+	readonly status: number
+	readonly headers: Readonly<Record<string, string>>
+	readonly body: string
+}
+
+declare function unavailableError(message: string, options?: ErrorOptions): SluiceError$1
+
+declare function withTimeout<T>(
+	answer: Promise<T>,
+	{
+		clock,
+		waitMs,
+		late
+	}: {
+		readonly clock: Clock$1
+		readonly waitMs: number
+		readonly late: () => Error
+	}
+): Promise<T>
 export {
 	type CounterLedger,
 	type CounterTable,
@@ -25,6 +134,9 @@ export {
 	type QuotaEntry,
 	type UsageLine,
 	type QuotaNotice,
+	type ListPage
+} from './types.js'
+export {
 	AmountCounters,
 	checkId,
 	checkPrefix,
@@ -36,7 +148,6 @@ export {
 	byBytes,
 	idOf,
 	storedId,
-	type ListPage,
 	listPage,
 	codeOf,
 	BUCKETS_MS,
@@ -45,396 +156,29 @@ export {
 	ServiceProblem,
 	unavailableError,
 	withTimeout
-} from './types.js'
+}
 export { type SluiceError as SluiceError } from '@sluice/limiter-core'
 
 // index.d.ts
-export {
-	type CounterLedger,
-	type CounterTable,
-	type CounterBatch,
-	type LedgerDelta,
-	type TokenGroup,
-	type CounterToken,
-	type GroupOutcome,
-	type AppliedBatch,
-	type LedgerRead,
-	type LedgerEntry,
-	type TOKEN_MS,
-	type StoredSketchKind,
-	type SketchTable,
-	type HourRange,
-	type MergeableGroupsPage,
-	type SketchGroup,
-	type NewSketchRow,
-	type SketchRow,
-	type SketchBatch,
-	type CountersOptions,
-	createCounters,
-	DigestCounter,
-	type DigestCounterOptions,
-	GCounter,
-	type GCounterState,
-	Leaderboard,
-	mergeTop,
-	PNCounter,
-	type PNCounterState,
-	type LeaderboardEntry,
-	type ReplicaPairs,
-	type ShardedCountersOptions,
-	shardedCounters,
-	UniqueCounter,
-	type UniqueCounterOptions,
-	type HourlyOptions,
-	WindowedCounter,
-	type WindowedCounterOptions,
-	type WindowedCounters,
-	type WindowedCountersOptions,
-	windowedCounters,
-	MemoryLedger,
-	type ListPage,
-	type MeteredCounters,
-	type MeteredCountersOptions,
-	meteredCounters,
-	type HotId,
-	type OwnedCountersOptions,
-	ownedCounters,
-	type OwnedCounters,
-	type CounterClientOptions,
-	counterClient,
-	type CounterService,
-	type CounterServiceOptions,
-	counterService,
-	counterOpenApi,
-	type OpenApiPart,
-	type CounterScope,
-	type CounterServiceToken,
-	type CounterServiceLimits,
-	type DigestCounters,
-	type DigestCountersOptions,
-	digestCounters,
-	type DayReadOptions,
-	type HourReadOptions,
-	type SketchAddOptions,
-	type SketchReceipt,
-	type UniqueCounters,
-	type UniqueCountersOptions,
-	uniqueCounters
-} from './types.js'
-export { type BatchReceipt as BatchReceipt } from '@sluice/fleet/backend'
-export { type CounterDeltas as CounterDeltas } from '@sluice/fleet/backend'
-export { type CounterReading as CounterReading } from '@sluice/fleet/backend'
-export { type CounterReceipt as CounterReceipt } from '@sluice/fleet/backend'
-export { type Counters as Counters } from '@sluice/fleet/backend'
-export { type IncrementOptions as IncrementOptions } from '@sluice/fleet/backend'
-export { type ReadManyOptions as ReadManyOptions } from '@sluice/fleet/backend'
-export { type ReadOptions as ReadOptions } from '@sluice/fleet/backend'
-export { type Metric as Metric } from '@sluice/limiter-core'
-export { type MetricSource as MetricSource } from '@sluice/limiter-core'
-export { type RecordStore as RecordStore } from '@sluice/limiter-core'
-export { type HyperLogLog as HyperLogLog } from '@sluice/sketches'
-export { type SketchKey as SketchKey } from '@sluice/sketches'
-export { type TDigest as TDigest } from '@sluice/sketches'
-
-// postgres/index.d.ts
-export {
-	type EmbeddedLedgerOptions,
-	embeddedLedger,
-	type PostgresLedgerOptions,
-	postgresLedger,
-	type SqlLedger
-} from './../types.js'
-export { type RecordStore as RecordStore } from '@sluice/limiter-core'
-export { type SqlRunner as SqlRunner } from '@sluice/limiter-core'
-
-// redis/index.d.ts
-export { type RedisCountersOptions, redisCounters } from './../types.js'
-export { type BatchReceipt as BatchReceipt } from '@sluice/fleet/backend'
-export { type CounterDeltas as CounterDeltas } from '@sluice/fleet/backend'
-export { type CounterReading as CounterReading } from '@sluice/fleet/backend'
-export { type CounterReceipt as CounterReceipt } from '@sluice/fleet/backend'
-export { type Counters as Counters } from '@sluice/fleet/backend'
-export { type IncrementOptions as IncrementOptions } from '@sluice/fleet/backend'
-export { type ReadManyOptions as ReadManyOptions } from '@sluice/fleet/backend'
-export { type ReadOptions as ReadOptions } from '@sluice/fleet/backend'
-export { type Metric as Metric } from '@sluice/limiter-core'
-export { type MetricSource as MetricSource } from '@sluice/limiter-core'
-
-// types.d.ts
-import {
-	RecordStore,
-	Metric,
-	MetricSource,
-	Clock,
-	Observer,
-	Limiter,
-	SluiceError,
-	ScriptRunner,
-	SqlRunner
-} from '@sluice/limiter-core'
-import {
-	BatchReceipt,
-	CounterDeltas,
-	CounterReading,
-	CounterReceipt,
-	Counters,
-	IncrementOptions,
-	ReadManyOptions,
-	ReadOptions
-} from '@sluice/fleet/backend'
+import { RecordStore, MetricSource, Clock, Observer, Limiter } from '@sluice/limiter-core'
+import { Counters } from '@sluice/fleet/backend'
 import { HyperLogLog, SketchKey, TDigest, TDigestOptions, HyperLogLogOptions } from '@sluice/sketches'
-import { Duration, Clock as Clock$1, SluiceError as SluiceError$1 } from '@sluice/limiter-core/backend'
+import { Duration, Clock as Clock$1 } from '@sluice/limiter-core/backend'
 import { IncomingMessage, ServerResponse } from 'node:http'
-import { RedisClient, RedisClients } from '@sluice/redis'
-
-interface CounterLedger {
-	readonly durable: boolean
-	open(name: string): CounterTable
-	openSketches?(name: string, kind: StoredSketchKind): SketchTable
-	openQuotas?(serverTime?: () => number): QuotaTable
-	openRecords?(name: string): RecordStore
-	close(): Promise<void>
-}
-
-interface CounterTable {
-	apply(batch: CounterBatch): Promise<AppliedBatch>
-	read(ids: readonly string[], writer?: string): Promise<LedgerRead>
-	list(prefix: string, page: ListPage): Promise<readonly LedgerEntry[]>
-	sum(prefix: string): Promise<number>
-	clear(
-		id: string,
-		options: {
-			readonly deleted: boolean
-		}
-	): Promise<LedgerEntry>
-}
-
-interface CounterBatch {
-	readonly writer: string
-	readonly number: number
-	readonly deltas: readonly LedgerDelta[]
-	readonly groups: readonly TokenGroup[]
-}
-
-interface LedgerDelta {
-	readonly id: string
-	readonly amount: number
-	readonly ageMs: number
-}
-
-interface TokenGroup {
-	readonly token: CounterToken | undefined
-	readonly ageMs: number
-	readonly amounts: ReadonlyMap<string, number>
-}
-
-interface CounterToken {
-	readonly token: string
-	readonly body: string
-}
-
-interface AppliedBatch {
-	readonly entries: readonly LedgerEntry[]
-	readonly outcomes: readonly GroupOutcome[]
-}
-
-interface LedgerEntry {
-	readonly id: string
-	readonly value: number
-	readonly version: number
-	readonly updatedAt: number | undefined
-}
-
-type GroupOutcome = 'counted' | 'duplicate' | 'reused' | 'full'
-
-interface LedgerRead {
-	readonly entries: readonly LedgerEntry[]
-	readonly number: number
-}
-
-interface ListPage {
-	readonly after: string | undefined
-	readonly limit: number
-}
-type StoredSketchKind = 'unique' | 'digest'
-
-interface SketchTable {
-	claimFormat(format: string): Promise<string>
-	append(batch: SketchBatch): Promise<boolean>
-	read(id: string, range: HourRange): Promise<readonly SketchRow[]>
-	replace(rows: readonly SketchRow[], by: NewSketchRow): Promise<boolean>
-	mergeableGroups(page: MergeableGroupsPage): Promise<readonly SketchGroup[]>
-	deleteBefore(before: number, keptDays: number): Promise<void>
-}
-
-interface SketchBatch {
-	readonly writer: string
-	readonly number: number
-	readonly rows: readonly NewSketchRow[]
-}
-
-interface NewSketchRow {
-	readonly id: string
-	readonly firstHour: number
-	readonly hours: number
-	readonly bytes: Uint8Array
-}
-
-interface HourRange {
-	readonly from: number
-	readonly until: number
-}
-
-interface SketchRow extends NewSketchRow {
-	readonly part: string
-}
-
-interface MergeableGroupsPage {
-	readonly before: number
-	readonly after: SketchGroup | undefined
-	readonly limit: number
-}
-
-interface SketchGroup {
-	readonly id: string
-	readonly first: number
-	readonly span: number
-}
-interface QuotaTable {
-	readonly opening?: string | undefined
-	read(ids: readonly AccountId[]): Promise<{
-		readonly now: number
-		readonly accounts: readonly StoredAccount[]
-	}>
-	commit(
-		changes: readonly AccountChange[],
-		together?: boolean
-	): Promise<{
-		readonly now: number
-		readonly written: readonly boolean[]
-	}>
-	usedToken(id: AccountId, token: string): Promise<StoredEntry | undefined>
-	due(names: readonly string[], limit: number): Promise<readonly AccountId[]>
-	usage(query: UsageQuery): Promise<readonly StoredUsage[]>
-	entries(query: EntryQuery): Promise<readonly StoredEntry[]>
-	stranded(query: StrandedQuery): Promise<readonly StrandedUnits[]>
-	undelivered(names: readonly string[], ageMs: number, limit: number): Promise<readonly StoredNotice[]>
-	delivered(ids: readonly string[]): Promise<void>
-}
-
-interface AccountId {
-	readonly name: string
-	readonly key: string
-}
-
-interface StoredAccount extends AccountId {
-	readonly version: number
-	readonly state: string
-}
-
-interface AccountChange extends StoredAccount {
-	readonly version: number
-	readonly basedOn: string | undefined
-	readonly from: number
-	readonly until: number
-	readonly dueAt: number | undefined
-	readonly token: string | undefined
-	readonly entries: readonly QuotaEntry[]
-	readonly usage: readonly UsageLine[]
-	readonly notices: readonly StoredNotice[]
-}
-
-interface QuotaEntry {
-	readonly kind: QuotaEntryKind
-	readonly token: string | null
-	readonly ref: string | null
-	readonly units: number
-	readonly period: string | null
-}
-
-type QuotaEntryKind =
-	| 'top-up'
-	| 'refund'
-	| 'stranded'
-	| 'reported'
-	| 'credit'
-	| 'reserved'
-	| 'posted'
-	| 'voided'
-	| 'expired'
-	| 'taken'
-	| 'returned'
-
-interface UsageLine {
-	readonly hour: number
-	units: number
-	stranded: number
-	toppedUp: number
-}
-
-interface StoredNotice extends AccountId, QuotaNotice {
-	readonly id: string
-}
-
-interface QuotaNotice {
-	readonly period: string
-	readonly threshold: number
-	readonly used: number
-	readonly included: number
-}
-
-interface StoredEntry extends AccountId, QuotaEntry {
-	readonly number: number
-	readonly at: number
-}
-
-interface UsageQuery {
-	readonly name: string
-	readonly key: string | undefined
-	readonly from: number
-	readonly until: number
-	readonly after: Pick<StoredUsage, 'key' | 'hour'> | undefined
-	readonly limit: number
-}
-
-interface StoredUsage extends AccountId, UsageLine {}
-
-interface EntryQuery {
-	readonly name: string
-	readonly key: string | undefined
-	readonly after: number
-	readonly limit: number
-}
-
-interface StrandedQuery {
-	readonly name: string
-	readonly key: string | undefined
-	readonly limit: number
-}
-
-interface StrandedUnits extends AccountId {
-	readonly ref: string
-	readonly period: string
-	readonly units: number
-	readonly at: number
-}
-
-declare const TOKEN_MS: number
+import {
+	CounterLedger,
+	CounterTable,
+	StoredSketchKind,
+	SketchTable,
+	QuotaTable,
+	SharedCountersOptions
+} from './types.js'
 
 interface CountersOptions extends SharedCountersOptions {
 	readonly ledger?: CounterLedger | undefined
 	readonly maxBatch?: number | undefined
 	readonly maxWaiting?: number | undefined
 	readonly maxEntries?: number | undefined
-}
-
-interface SharedCountersOptions {
-	readonly name?: string | undefined
-	readonly flushMs?: Duration | undefined
-	readonly expireMs?: Duration | undefined
-	readonly waitMs?: Duration | undefined
-	readonly clock?: Partial<Clock> | undefined
-	readonly observers?: readonly Observer[] | undefined
 }
 
 declare function createCounters(options?: CountersOptions): Counters & MetricSource
@@ -692,113 +436,98 @@ interface UniqueCounters {
 interface UniqueCountersOptions extends StoredSketchOptions, HyperLogLogOptions {}
 
 declare function uniqueCounters(options?: UniqueCountersOptions): UniqueCounters
-
-declare abstract class AmountCounters implements Counters {
-	increment(id: string, delta?: number, options?: IncrementOptions): Promise<CounterReceipt>
-	incrementMany(deltas: CounterDeltas, options?: IncrementOptions): Promise<BatchReceipt>
-	reset(id: string): Promise<void>
-	delete(id: string): Promise<void>
-	abstract read(id: string, options?: ReadOptions): Promise<CounterReading>
-	abstract readMany(prefix: string, options?: ReadManyOptions): Promise<readonly CounterReading[]>
-	abstract aggregate(prefix: string, kind?: 'sum'): Promise<number>
-	abstract flush(): Promise<void>
-	abstract close(): Promise<void>
-	abstract count(amounts: ReadonlyMap<string, number>, options: IncrementOptions): Promise<BatchReceipt>
-	protected abstract clear(id: string, deleted: boolean): Promise<void>
+export {
+	type CounterLedger,
+	type CounterTable,
+	type CounterBatch,
+	type LedgerDelta,
+	type TokenGroup,
+	type CounterToken,
+	type GroupOutcome,
+	type AppliedBatch,
+	type LedgerRead,
+	type LedgerEntry,
+	type TOKEN_MS,
+	type StoredSketchKind,
+	type SketchTable,
+	type HourRange,
+	type MergeableGroupsPage,
+	type SketchGroup,
+	type NewSketchRow,
+	type SketchRow,
+	type SketchBatch,
+	type ListPage
+} from './types.js'
+export {
+	type CountersOptions,
+	createCounters,
+	DigestCounter,
+	type DigestCounterOptions,
+	GCounter,
+	type GCounterState,
+	Leaderboard,
+	mergeTop,
+	PNCounter,
+	type PNCounterState,
+	type LeaderboardEntry,
+	type ReplicaPairs,
+	type ShardedCountersOptions,
+	shardedCounters,
+	UniqueCounter,
+	type UniqueCounterOptions,
+	type HourlyOptions,
+	WindowedCounter,
+	type WindowedCounterOptions,
+	type WindowedCounters,
+	type WindowedCountersOptions,
+	windowedCounters,
+	MemoryLedger,
+	type MeteredCounters,
+	type MeteredCountersOptions,
+	meteredCounters,
+	type HotId,
+	type OwnedCountersOptions,
+	ownedCounters,
+	type OwnedCounters,
+	type CounterClientOptions,
+	counterClient,
+	type CounterService,
+	type CounterServiceOptions,
+	counterService,
+	counterOpenApi,
+	type OpenApiPart,
+	type CounterScope,
+	type CounterServiceToken,
+	type CounterServiceLimits,
+	type DigestCounters,
+	type DigestCountersOptions,
+	digestCounters,
+	type DayReadOptions,
+	type HourReadOptions,
+	type SketchAddOptions,
+	type SketchReceipt,
+	type UniqueCounters,
+	type UniqueCountersOptions,
+	uniqueCounters
 }
+export { type BatchReceipt as BatchReceipt } from '@sluice/fleet/backend'
+export { type CounterDeltas as CounterDeltas } from '@sluice/fleet/backend'
+export { type CounterReading as CounterReading } from '@sluice/fleet/backend'
+export { type CounterReceipt as CounterReceipt } from '@sluice/fleet/backend'
+export { type Counters as Counters } from '@sluice/fleet/backend'
+export { type IncrementOptions as IncrementOptions } from '@sluice/fleet/backend'
+export { type ReadManyOptions as ReadManyOptions } from '@sluice/fleet/backend'
+export { type ReadOptions as ReadOptions } from '@sluice/fleet/backend'
+export { type Metric as Metric } from '@sluice/limiter-core'
+export { type MetricSource as MetricSource } from '@sluice/limiter-core'
+export { type RecordStore as RecordStore } from '@sluice/limiter-core'
+export { type HyperLogLog as HyperLogLog } from '@sluice/sketches'
+export { type SketchKey as SketchKey } from '@sluice/sketches'
+export { type TDigest as TDigest } from '@sluice/sketches'
 
-declare function checkId(id: unknown): asserts id is string
-
-declare function checkPrefix(prefix: unknown): asserts prefix is string
-
-declare function tokenOf(token: unknown, amounts: ReadonlyMap<string, number>): CounterToken
-declare function sluiceCodeOf(error: unknown): string | undefined
-
-declare function accountPlace({ name, key }: AccountId): string
-
-declare class CallTimeout {
-	#private
-	constructor(clock: Clock$1, waitMs: number)
-	within<T>(answer: Promise<T>): Promise<T>
-	end(error: Error): void
-}
-declare function stateHash(state: string): string
-
-declare function byBytes(one: string, other: string): number
-
-declare function idOf(stored: string): string
-declare function storedId(id: string): string
-
-declare function listPage(prefix: string, options: ReadManyOptions): ListPage
-declare function codeOf(error: unknown): string
-declare const BUCKETS_MS: readonly number[]
-
-declare function requestBytes(req: IncomingMessage, clock: Clock, maxBytes?: number): Promise<Buffer>
-
-declare function isFromLocalProgram(req: IncomingMessage): boolean
-
-declare class ServiceProblem extends Error {
-	readonly status: ProblemStatus
-	readonly code: string
-	readonly detail: string | undefined
-	readonly headers: Readonly<Record<string, string>>
-	constructor(status: ProblemStatus, code: string, { detail, headers }?: ProblemParts)
-	toResponse(): ServiceResponse
-}
-
-type ProblemStatus = keyof typeof TITLES
-
-declare const TITLES: {
-	readonly 400: 'Bad Request'
-	readonly 401: 'Unauthorized'
-	readonly 403: 'Forbidden'
-	readonly 404: 'Not Found'
-	readonly 405: 'Method Not Allowed'
-	readonly 408: 'Request Timeout'
-	readonly 409: 'Conflict'
-	readonly 413: 'Content Too Large'
-	readonly 415: 'Unsupported Media Type'
-	readonly 422: 'Unprocessable Content'
-	readonly 500: 'Internal Server Error'
-	readonly 503: 'Service Unavailable'
-}
-
-interface ProblemParts {
-	readonly detail?: string | undefined
-	readonly headers?: Readonly<Record<string, string>>
-}
-interface ServiceResponse {
-	readonly status: number
-	readonly headers: Readonly<Record<string, string>>
-	readonly body: string
-}
-
-declare function unavailableError(message: string, options?: ErrorOptions): SluiceError$1
-
-declare function withTimeout<T>(
-	answer: Promise<T>,
-	{
-		clock,
-		waitMs,
-		late
-	}: {
-		readonly clock: Clock$1
-		readonly waitMs: number
-		readonly late: () => Error
-	}
-): Promise<T>
-
-interface RedisCountersOptions extends SharedCountersOptions {
-	readonly ledger: CounterLedger
-	readonly prefix?: string | undefined
-	readonly partitions?: number | undefined
-	readonly maxWaiting?: number | undefined
-}
-
-declare function redisCounters(
-	client: RedisClient | ScriptRunner | RedisClients,
-	options: RedisCountersOptions
-): Counters & MetricSource
+// postgres/index.d.ts
+import { RecordStore, Clock, SqlRunner } from '@sluice/limiter-core'
+import { CounterLedger, CounterTable, StoredSketchKind, SketchTable, QuotaTable } from './../types.js'
 
 interface EmbeddedLedgerOptions {
 	readonly folder: string
@@ -834,6 +563,285 @@ interface PostgresLedgerOptions {
 }
 
 declare function postgresLedger(sql: SqlRunner, options?: PostgresLedgerOptions): SqlLedger
+export { type EmbeddedLedgerOptions, embeddedLedger, type PostgresLedgerOptions, postgresLedger, type SqlLedger }
+export { type RecordStore as RecordStore } from '@sluice/limiter-core'
+export { type SqlRunner as SqlRunner } from '@sluice/limiter-core'
+
+// redis/index.d.ts
+import { Counters } from '@sluice/fleet/backend'
+import { MetricSource, ScriptRunner } from '@sluice/limiter-core'
+import { RedisClient, RedisClients } from '@sluice/redis'
+import { CounterLedger, SharedCountersOptions } from './../types.js'
+
+interface RedisCountersOptions extends SharedCountersOptions {
+	readonly ledger: CounterLedger
+	readonly prefix?: string | undefined
+	readonly partitions?: number | undefined
+	readonly maxWaiting?: number | undefined
+}
+
+declare function redisCounters(
+	client: RedisClient | ScriptRunner | RedisClients,
+	options: RedisCountersOptions
+): Counters & MetricSource
+export { type RedisCountersOptions, redisCounters }
+export { type BatchReceipt as BatchReceipt } from '@sluice/fleet/backend'
+export { type CounterDeltas as CounterDeltas } from '@sluice/fleet/backend'
+export { type CounterReading as CounterReading } from '@sluice/fleet/backend'
+export { type CounterReceipt as CounterReceipt } from '@sluice/fleet/backend'
+export { type Counters as Counters } from '@sluice/fleet/backend'
+export { type IncrementOptions as IncrementOptions } from '@sluice/fleet/backend'
+export { type ReadManyOptions as ReadManyOptions } from '@sluice/fleet/backend'
+export { type ReadOptions as ReadOptions } from '@sluice/fleet/backend'
+export { type Metric as Metric } from '@sluice/limiter-core'
+export { type MetricSource as MetricSource } from '@sluice/limiter-core'
+
+// types.d.ts
+import { RecordStore, Clock, Observer } from '@sluice/limiter-core'
+import { Duration } from '@sluice/limiter-core/backend'
+
+interface CounterLedger {
+	readonly durable: boolean
+	open(name: string): CounterTable
+	openSketches?(name: string, kind: StoredSketchKind): SketchTable
+	openQuotas?(serverTime?: () => number): QuotaTable
+	openRecords?(name: string): RecordStore
+	close(): Promise<void>
+}
+
+interface CounterTable {
+	apply(batch: CounterBatch): Promise<AppliedBatch>
+	read(ids: readonly string[], writer?: string): Promise<LedgerRead>
+	list(prefix: string, page: ListPage): Promise<readonly LedgerEntry[]>
+	sum(prefix: string): Promise<number>
+	clear(
+		id: string,
+		options: {
+			readonly deleted: boolean
+		}
+	): Promise<LedgerEntry>
+}
+
+interface CounterBatch {
+	readonly writer: string
+	readonly number: number
+	readonly deltas: readonly LedgerDelta[]
+	readonly groups: readonly TokenGroup[]
+}
+
+interface LedgerDelta {
+	readonly id: string
+	readonly amount: number
+	readonly ageMs: number
+}
+
+interface TokenGroup {
+	readonly token: CounterToken | undefined
+	readonly ageMs: number
+	readonly amounts: ReadonlyMap<string, number>
+}
+
+interface CounterToken {
+	readonly token: string
+	readonly body: string
+}
+
+interface AppliedBatch {
+	readonly entries: readonly LedgerEntry[]
+	readonly outcomes: readonly GroupOutcome[]
+}
+
+interface LedgerEntry {
+	readonly id: string
+	readonly value: number
+	readonly version: number
+	readonly updatedAt: number | undefined
+}
+
+type GroupOutcome = 'counted' | 'duplicate' | 'reused' | 'full'
+
+interface LedgerRead {
+	readonly entries: readonly LedgerEntry[]
+	readonly number: number
+}
+
+interface ListPage {
+	readonly after: string | undefined
+	readonly limit: number
+}
+type StoredSketchKind = 'unique' | 'digest'
+
+interface SketchTable {
+	claimFormat(format: string): Promise<string>
+	append(batch: SketchBatch): Promise<boolean>
+	read(id: string, range: HourRange): Promise<readonly SketchRow[]>
+	replace(rows: readonly SketchRow[], by: NewSketchRow): Promise<boolean>
+	mergeableGroups(page: MergeableGroupsPage): Promise<readonly SketchGroup[]>
+	deleteBefore(before: number, keptDays: number): Promise<void>
+}
+
+interface SketchBatch {
+	readonly writer: string
+	readonly number: number
+	readonly rows: readonly NewSketchRow[]
+}
+
+interface NewSketchRow {
+	readonly id: string
+	readonly firstHour: number
+	readonly hours: number
+	readonly bytes: Uint8Array
+}
+
+interface HourRange {
+	readonly from: number
+	readonly until: number
+}
+
+interface SketchRow extends NewSketchRow {
+	readonly part: string
+}
+
+interface MergeableGroupsPage {
+	readonly before: number
+	readonly after: SketchGroup | undefined
+	readonly limit: number
+}
+
+interface SketchGroup {
+	readonly id: string
+	readonly first: number
+	readonly span: number
+}
+interface QuotaTable {
+	readonly opening?: string | undefined
+	read(ids: readonly AccountId[]): Promise<{
+		readonly now: number
+		readonly accounts: readonly StoredAccount[]
+	}>
+	commit(
+		changes: readonly AccountChange[],
+		together?: boolean
+	): Promise<{
+		readonly now: number
+		readonly written: readonly boolean[]
+	}>
+	usedToken(id: AccountId, token: string): Promise<StoredEntry | undefined>
+	due(names: readonly string[], limit: number): Promise<readonly AccountId[]>
+	usage(query: UsageQuery): Promise<readonly StoredUsage[]>
+	entries(query: EntryQuery): Promise<readonly StoredEntry[]>
+	stranded(query: StrandedQuery): Promise<readonly StrandedUnits[]>
+	undelivered(names: readonly string[], ageMs: number, limit: number): Promise<readonly StoredNotice[]>
+	delivered(ids: readonly string[]): Promise<void>
+}
+
+interface AccountId {
+	readonly name: string
+	readonly key: string
+}
+
+interface StoredAccount extends AccountId {
+	readonly version: number
+	readonly state: string
+}
+
+interface AccountChange extends StoredAccount {
+	readonly version: number
+	readonly basedOn: string | undefined
+	readonly from: number
+	readonly until: number
+	readonly dueAt: number | undefined
+	readonly token: string | undefined
+	readonly entries: readonly QuotaEntry[]
+	readonly usage: readonly UsageLine[]
+	readonly notices: readonly StoredNotice[]
+}
+
+interface QuotaEntry {
+	readonly kind: QuotaEntryKind
+	readonly token: string | null
+	readonly ref: string | null
+	readonly units: number
+	readonly period: string | null
+}
+
+type QuotaEntryKind =
+	| 'top-up'
+	| 'refund'
+	| 'stranded'
+	| 'reported'
+	| 'credit'
+	| 'reserved'
+	| 'posted'
+	| 'voided'
+	| 'expired'
+	| 'taken'
+	| 'returned'
+
+interface UsageLine {
+	readonly hour: number
+	units: number
+	stranded: number
+	toppedUp: number
+}
+
+interface StoredNotice extends AccountId, QuotaNotice {
+	readonly id: string
+}
+
+interface QuotaNotice {
+	readonly period: string
+	readonly threshold: number
+	readonly used: number
+	readonly included: number
+}
+
+interface StoredEntry extends AccountId, QuotaEntry {
+	readonly number: number
+	readonly at: number
+}
+
+interface UsageQuery {
+	readonly name: string
+	readonly key: string | undefined
+	readonly from: number
+	readonly until: number
+	readonly after: Pick<StoredUsage, 'key' | 'hour'> | undefined
+	readonly limit: number
+}
+
+interface StoredUsage extends AccountId, UsageLine {}
+
+interface EntryQuery {
+	readonly name: string
+	readonly key: string | undefined
+	readonly after: number
+	readonly limit: number
+}
+
+interface StrandedQuery {
+	readonly name: string
+	readonly key: string | undefined
+	readonly limit: number
+}
+
+interface StrandedUnits extends AccountId {
+	readonly ref: string
+	readonly period: string
+	readonly units: number
+	readonly at: number
+}
+
+declare const TOKEN_MS: number
+
+interface SharedCountersOptions {
+	readonly name?: string | undefined
+	readonly flushMs?: Duration | undefined
+	readonly expireMs?: Duration | undefined
+	readonly waitMs?: Duration | undefined
+	readonly clock?: Partial<Clock> | undefined
+	readonly observers?: readonly Observer[] | undefined
+}
 export {
 	CounterLedger,
 	CounterTable,
@@ -870,87 +878,5 @@ export {
 	StrandedQuery,
 	StrandedUnits,
 	TOKEN_MS,
-	CountersOptions,
-	SharedCountersOptions,
-	createCounters,
-	DigestCounter,
-	DigestCounterOptions,
-	HourlyOptions,
-	GCounter,
-	GCounterState,
-	ReplicaPairs,
-	Leaderboard,
-	LeaderboardEntry,
-	mergeTop,
-	PNCounter,
-	PNCounterState,
-	ShardedCountersOptions,
-	shardedCounters,
-	UniqueCounter,
-	UniqueCounterOptions,
-	WindowedCounter,
-	WindowedCounterOptions,
-	WindowedCounters,
-	WindowedCountersOptions,
-	windowedCounters,
-	MemoryLedger,
-	MeteredCounters,
-	HotId,
-	MeteredCountersOptions,
-	meteredCounters,
-	OwnedCountersOptions,
-	ownedCounters,
-	OwnedCounters,
-	CounterClientOptions,
-	counterClient,
-	CounterService,
-	CounterServiceOptions,
-	CounterServiceToken,
-	CounterScope,
-	CounterServiceLimits,
-	counterService,
-	counterOpenApi,
-	OpenApiPart,
-	DigestCounters,
-	SketchAddOptions,
-	SketchReceipt,
-	HourReadOptions,
-	DayReadOptions,
-	DigestCountersOptions,
-	StoredSketchOptions,
-	digestCounters,
-	UniqueCounters,
-	UniqueCountersOptions,
-	uniqueCounters,
-	AmountCounters,
-	checkId,
-	checkPrefix,
-	tokenOf,
-	sluiceCodeOf,
-	accountPlace,
-	CallTimeout,
-	stateHash,
-	byBytes,
-	idOf,
-	storedId,
-	listPage,
-	codeOf,
-	BUCKETS_MS,
-	requestBytes,
-	isFromLocalProgram,
-	ServiceProblem,
-	ProblemStatus,
-	TITLES,
-	ProblemParts,
-	ServiceResponse,
-	unavailableError,
-	withTimeout,
-	RedisCountersOptions,
-	redisCounters,
-	EmbeddedLedgerOptions,
-	embeddedLedger,
-	SqlLedger,
-	SqlLedgerOptions,
-	PostgresLedgerOptions,
-	postgresLedger
+	SharedCountersOptions
 }

@@ -1,54 +1,6 @@
 // adapter.d.ts
-export {
-	fetchSource,
-	type HostPeer,
-	hostPeer,
-	answer,
-	isRefused,
-	refusal,
-	FetchExchange,
-	type RequestOrigin,
-	FetchLife,
-	type FetchReply
-} from './types.js'
-export { type ClientSource as ClientSource } from '@sluice/http'
-
-// better-auth.d.ts
-export {
-	type BetterAuthRule,
-	type BetterAuthAnswer,
-	type BetterAuthStorage,
-	type BetterAuthStorageOptions,
-	betterAuthStorage
-} from './types.js'
-
-// index.d.ts
-export {
-	type FetchInfo,
-	createSluice,
-	explainClient,
-	type FetchInflightLimitOptions,
-	type FetchMiddleware,
-	type FetchNext,
-	type FetchRateLimitOptions,
-	inflightLimit,
-	rateLimit,
-	shed,
-	slowDown,
-	sluiceOf,
-	type FetchReply
-} from './types.js'
-export * from '@sluice/http/shared'
-
-// types.d.ts
 import {
-	Limiters,
 	MaybePromise,
-	ExplainClientOptions,
-	ClientExplanation,
-	InflightLimitOptions,
-	RateLimitOptions,
-	RequestSluice,
 	ClientSource,
 	HttpLimit,
 	HttpExchange,
@@ -58,92 +10,7 @@ import {
 	Admission,
 	PassError
 } from '@sluice/http'
-import { LimiterOptions, Limiter } from '@sluice/http/shared'
-
-interface FetchInfo extends HostResponse, Connected {
-	readonly ip?: string | null | undefined
-	readonly remoteAddr?:
-		| {
-				readonly hostname?: string | undefined
-		  }
-		| undefined
-	readonly requestIP?:
-		| ((request: Request) => {
-				readonly address: string
-		  } | null)
-		| undefined
-	readonly waitUntil?: ((work: Promise<unknown>) => void) | undefined
-}
-
-interface HostResponse {
-	readonly incoming?: NodeRequest | undefined
-	readonly outgoing?: NodeResponse | undefined
-	readonly completed?: PromiseLike<unknown> | undefined
-}
-
-interface NodeRequest {
-	readonly aborted?: boolean | undefined
-	readonly httpVersionMajor?: number | undefined
-	readonly socket?:
-		| {
-				readonly remoteAddress?: string | undefined
-		  }
-		| null
-		| undefined
-}
-interface NodeResponse {
-	readonly statusCode?: number | undefined
-	readonly writableFinished?: boolean | undefined
-	readonly closed?: boolean | undefined
-	readonly destroyed?: boolean | undefined
-	readonly errored?: unknown
-	on(event: 'close' | 'finish', listener: () => void): unknown
-	off(event: 'close' | 'finish', listener: () => void): unknown
-}
-
-interface Connected {
-	readonly socket?:
-		| {
-				readonly remoteAddress?: string | undefined
-		  }
-		| null
-		| undefined
-}
-
-declare const createSluice: FetchLimiters['createSluice']
-
-type FetchLimiters = Limiters<Request, FetchReply, FetchMiddleware>
-
-interface FetchReply {
-	status: number
-	readonly headers: Headers
-	response: Response | undefined
-}
-
-interface FetchMiddleware {
-	(request: Request, info: FetchInfo | undefined, next: FetchNext): MaybePromise<Response>
-	wrap<Args extends readonly unknown[]>(
-		handler: (request: Request, ...args: Args) => MaybePromise<Response>
-	): (request: Request, ...args: readonly [...Args, ...unknown[]]) => MaybePromise<Response>
-}
-
-type FetchNext = () => MaybePromise<Response>
-
-declare function explainClient(request: Request, info?: FetchInfo, options?: ExplainClientOptions): ClientExplanation
-
-type FetchInflightLimitOptions = InflightLimitOptions<Request, FetchReply>
-
-type FetchRateLimitOptions = RateLimitOptions<Request, FetchReply>
-
-declare const inflightLimit: FetchLimiters['inflightLimit']
-
-declare const rateLimit: FetchLimiters['rateLimit']
-
-declare const shed: FetchLimiters['shed']
-
-declare const slowDown: FetchLimiters['slowDown']
-
-declare function sluiceOf(request: Request): RequestSluice | undefined
+import { FetchReply, FetchNext } from './types.js'
 
 declare function fetchSource(request: Request, infos: readonly unknown[]): ClientSource
 
@@ -238,6 +105,22 @@ declare function refusal<Req>(
 	admission: Refused<Req>,
 	passError?: PassError
 ): MaybePromise<Response>
+export {
+	fetchSource,
+	type HostPeer,
+	hostPeer,
+	answer,
+	isRefused,
+	refusal,
+	FetchExchange,
+	type RequestOrigin,
+	FetchLife
+}
+export { type FetchReply } from './types.js'
+export { type ClientSource as ClientSource } from '@sluice/http'
+
+// better-auth.d.ts
+import { LimiterOptions, Limiter } from '@sluice/http/shared'
 
 interface BetterAuthRule {
 	readonly window: number
@@ -258,38 +141,125 @@ type BetterAuthStorageOptions = Omit<LimiterOptions, 'policies'>
 
 declare function betterAuthStorage(limits?: Limiter | BetterAuthStorageOptions): BetterAuthStorage
 export {
-	FetchInfo,
-	HostResponse,
-	NodeRequest,
-	NodeResponse,
-	Connected,
+	type BetterAuthRule,
+	type BetterAuthAnswer,
+	type BetterAuthStorage,
+	type BetterAuthStorageOptions,
+	betterAuthStorage
+}
+
+// index.d.ts
+import {
+	Limiters,
+	MaybePromise,
+	ExplainClientOptions,
+	ClientExplanation,
+	InflightLimitOptions,
+	RateLimitOptions,
+	RequestSluice
+} from '@sluice/http'
+import { FetchReply, FetchNext } from './types.js'
+
+interface FetchInfo extends HostResponse, Connected {
+	readonly ip?: string | null | undefined
+	readonly remoteAddr?:
+		| {
+				readonly hostname?: string | undefined
+		  }
+		| undefined
+	readonly requestIP?:
+		| ((request: Request) => {
+				readonly address: string
+		  } | null)
+		| undefined
+	readonly waitUntil?: ((work: Promise<unknown>) => void) | undefined
+}
+
+interface HostResponse {
+	readonly incoming?: NodeRequest | undefined
+	readonly outgoing?: NodeResponse | undefined
+	readonly completed?: PromiseLike<unknown> | undefined
+}
+
+interface NodeRequest {
+	readonly aborted?: boolean | undefined
+	readonly httpVersionMajor?: number | undefined
+	readonly socket?:
+		| {
+				readonly remoteAddress?: string | undefined
+		  }
+		| null
+		| undefined
+}
+interface NodeResponse {
+	readonly statusCode?: number | undefined
+	readonly writableFinished?: boolean | undefined
+	readonly closed?: boolean | undefined
+	readonly destroyed?: boolean | undefined
+	readonly errored?: unknown
+	on(event: 'close' | 'finish', listener: () => void): unknown
+	off(event: 'close' | 'finish', listener: () => void): unknown
+}
+
+interface Connected {
+	readonly socket?:
+		| {
+				readonly remoteAddress?: string | undefined
+		  }
+		| null
+		| undefined
+}
+
+declare const createSluice: FetchLimiters['createSluice']
+
+type FetchLimiters = Limiters<Request, FetchReply, FetchMiddleware>
+
+interface FetchMiddleware {
+	(request: Request, info: FetchInfo | undefined, next: FetchNext): MaybePromise<Response>
+	wrap<Args extends readonly unknown[]>(
+		handler: (request: Request, ...args: Args) => MaybePromise<Response>
+	): (request: Request, ...args: readonly [...Args, ...unknown[]]) => MaybePromise<Response>
+}
+
+declare function explainClient(request: Request, info?: FetchInfo, options?: ExplainClientOptions): ClientExplanation
+
+type FetchInflightLimitOptions = InflightLimitOptions<Request, FetchReply>
+
+type FetchRateLimitOptions = RateLimitOptions<Request, FetchReply>
+
+declare const inflightLimit: FetchLimiters['inflightLimit']
+
+declare const rateLimit: FetchLimiters['rateLimit']
+
+declare const shed: FetchLimiters['shed']
+
+declare const slowDown: FetchLimiters['slowDown']
+
+declare function sluiceOf(request: Request): RequestSluice | undefined
+export {
+	type FetchInfo,
 	createSluice,
-	FetchLimiters,
-	FetchReply,
-	FetchMiddleware,
-	FetchNext,
 	explainClient,
-	FetchInflightLimitOptions,
-	FetchRateLimitOptions,
+	type FetchInflightLimitOptions,
+	type FetchMiddleware,
+	type FetchRateLimitOptions,
 	inflightLimit,
 	rateLimit,
 	shed,
 	slowDown,
-	sluiceOf,
-	fetchSource,
-	HostPeer,
-	hostPeer,
-	answer,
-	FetchExchange,
-	LimitReply,
-	FetchLife,
-	RequestOrigin,
-	isRefused,
-	Refused,
-	refusal,
-	BetterAuthRule,
-	BetterAuthAnswer,
-	BetterAuthStorage,
-	BetterAuthStorageOptions,
-	betterAuthStorage
+	sluiceOf
 }
+export { type FetchNext, type FetchReply } from './types.js'
+export * from '@sluice/http/shared'
+
+// types.d.ts
+import { MaybePromise } from '@sluice/http'
+
+interface FetchReply {
+	status: number
+	readonly headers: Headers
+	response: Response | undefined
+}
+
+type FetchNext = () => MaybePromise<Response>
+export { FetchReply, FetchNext }

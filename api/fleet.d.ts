@@ -1,388 +1,22 @@
 // backend.d.ts
-export {
-	type Counters,
-	type CounterDeltas,
-	type IncrementOptions,
-	type CounterReceipt,
-	type BatchReceipt,
-	type ReadOptions,
-	type ReadManyOptions,
-	type CounterReading,
-	type RowVersion,
-	type Row,
-	type Change,
-	type RowWriteOptions,
-	type RowStore,
-	checkTopic,
-	isTopic,
-	isWorker,
-	keepRunning,
-	runtimeWaitUntil,
-	type WaitUntil,
-	imported as read,
-	PARTITIONS,
-	partitionOf,
-	PlainCounter,
-	repetitions,
-	compiledOf,
-	type SentPolicy,
-	sentPolicyOf,
-	settledWithin,
-	checkMessage,
-	TopicReceivers,
-	TurnBatch,
-	answeredBy,
-	givenUpAt,
-	EntryNames,
-	plainName,
-	RemoteBackend,
-	type RemoteBackendDeps,
-	RemoteCalls,
-	type RemoteCallsOptions,
-	type RemoteReply,
-	settle,
-	type Transport,
-	messageOfAny,
-	RemoteFailure,
-	type RemoteFailureOptions,
-	knownOf,
-	type RemoteOperation,
-	type RemoteRequest,
-	type ReportedNumbers,
-	type ReportedUsage,
-	reportedNumbers,
-	reportedUsage,
-	RequestQueue,
-	ServerState,
-	ServerTime,
-	isUrgent,
-	soonest,
-	stillWanted,
-	hostOf,
-	isLocalRequest,
-	hasUnreadBody,
-	HashRing,
-	type HashRingOptions,
-	RingBackend,
-	type AnswerContext,
-	type AnsweredRequest,
-	answerOfNumbers,
-	Decisions,
-	type DecisionTimes,
-	type EntryOf,
-	isFloats,
-	LimitEntry,
-	bytesOfFloats,
-	floatsOfBytes,
-	countNameOf,
-	doneNamesOf,
-	type RowCharge,
-	type RowRequest,
-	haveSameLayout
-} from './types.js'
-export { type CompiledPolicy as CompiledPolicy } from '@sluice/limiter-core'
-
-// index.d.ts
-export {
-	type ClusterBackendOptions,
-	clusterBackend,
-	workerBackend,
-	type Port,
-	ClusterFailure,
-	type AnswerMessage,
-	type CallMessage,
-	ClusterServer
-} from './types.js'
-export { type AlgorithmName as AlgorithmName } from '@sluice/limiter-core'
-export { type Answer as Answer } from '@sluice/limiter-core'
-export { type Backend as Backend } from '@sluice/limiter-core'
-export { type Charge as Charge } from '@sluice/limiter-core'
-export { type CompiledPolicy as CompiledPolicy } from '@sluice/limiter-core'
-export { type CountEstimate as CountEstimate } from '@sluice/limiter-core'
-export { type CountedKey as CountedKey } from '@sluice/limiter-core'
-export { type Counter as Counter } from '@sluice/limiter-core'
-export { type HeldUnits as HeldUnits } from '@sluice/limiter-core'
-export { type Interruption as Interruption } from '@sluice/limiter-core'
-export { type MaybePromise as MaybePromise } from '@sluice/limiter-core'
-export { type Moment as Moment } from '@sluice/limiter-core'
-export { type Observer as Observer } from '@sluice/limiter-core'
-
-// leases.d.ts
-export {
-	SETTLED_MS,
-	grantOf,
-	isLeased,
-	isStale,
-	LEASE_GRACE_FACTOR,
-	type LeaseGrant,
-	type LeaseLedger,
-	type LeaseRequest,
-	type LeaseTerms,
-	leaseMsOf,
-	spentSince,
-	LeaseTable,
-	type LeasedCharge,
-	type LeasedCounter,
-	type LeasedKey,
-	LEASE_OPTIONS,
-	type LeaseOptions,
-	LeasingBackend,
-	type LeasingDeps,
-	leaseTermsOf,
-	MemoryLedger
-} from './types.js'
-
-// metrics/index.d.ts
-export {
-	CounterMetric,
-	type CounterSeries,
-	GaugeMetric,
-	type GaugeSeries,
-	HistogramMetric,
-	type HistogramOptions,
-	type HistogramSeries,
-	Metrics,
-	type MetricsOptions,
-	prometheusText,
-	type MetricOptions
-} from './../types.js'
-export { type Metric as Metric } from '@sluice/limiter-core'
-
-// sync.d.ts
-export {
-	maxLateMs,
-	type SilenceRule,
-	MemorySyncLedger,
-	type ReceivedCounts,
-	type ReportedTakes,
-	type SyncAnswer,
-	type SyncBatch,
-	type SyncLedger,
-	DEFAULT_MAX_KEYS,
-	SYNC_OPTIONS,
-	type SyncOptions,
-	type SyncTerms,
-	syncTermsOf,
-	type SyncedCharge,
-	type SyncedCounter,
-	SyncingBackend,
-	type SyncingDeps
-} from './types.js'
-
-// types.d.ts
 import {
-	AlgorithmName,
-	Answer,
-	Backend,
-	Charge,
-	CompiledPolicy,
-	CountEstimate,
-	CountedKey,
-	Counter,
-	HeldUnits,
-	Interruption,
-	MaybePromise,
-	Moment,
-	Observer,
-	Metric
-} from '@sluice/limiter-core'
-import {
-	Duration,
 	Clock,
 	Backend as Backend$1,
-	Policy,
-	PolicyVariant,
 	CountedKey as CountedKey$1,
 	PriorUsage,
 	Charge as Charge$1,
 	Answer as Answer$1,
-	MaybePromise as MaybePromise$1,
-	Fund,
 	CompiledPolicy as CompiledPolicy$1,
 	Counter as Counter$1,
 	Moment as Moment$1,
-	DecisionOf,
 	Observer as Observer$1,
 	Observers,
 	Interruption as Interruption$1,
 	AlgorithmName as AlgorithmName$1,
-	Decision,
-	HeldUnits as HeldUnits$1,
-	SoleDecision,
-	MetricSource,
-	Metric as Metric$1,
-	MetricLabels,
-	BucketSample,
-	MemoryCounter,
-	WrappedPolicy,
-	CountEstimate as CountEstimate$1
+	Decision
 } from '@sluice/limiter-core/backend'
 import { IncomingMessage } from 'node:http'
-
-interface ClusterBackendOptions extends LeaseOptions {
-	readonly maxBytes?: number | undefined
-	readonly clock?: Clock | undefined
-}
-
-interface LeaseOptions {
-	readonly fraction?: number | undefined
-	readonly leaseMs?: Duration | undefined
-}
-
-declare function clusterBackend(options?: ClusterBackendOptions): Backend$1
-
-declare function workerBackend(port: Port, terms: LeaseTerms, clock: Clock): Backend$1
-
-interface Port {
-	readonly connected: boolean
-	send(message: object, failed: () => void): void
-	listen(message: (message: unknown) => void, lost: () => void): () => void
-}
-
-interface LeaseTerms {
-	readonly leaseMs: number
-	readonly fraction: number
-	readonly heldFraction?: number | undefined
-}
-declare class ClusterFailure extends Error {
-	readonly code: 'CONNECTION' | 'LATE' | 'ERR'
-	readonly mayHaveCounted: boolean
-	constructor(code: 'CONNECTION' | 'LATE' | 'ERR', message: string, mayHaveCounted?: boolean)
-}
-
-interface AnswerMessage {
-	readonly mark: typeof MARK
-	readonly line: number
-	readonly answers: readonly {
-		readonly id: number
-		readonly value?: unknown
-		readonly late?: true
-		readonly error?: string
-	}[]
-}
-
-declare const MARK = 'sluice.cluster@2'
-
-interface CallMessage {
-	readonly mark: typeof MARK
-	readonly line: number
-	readonly counters: readonly SentCounter[]
-	readonly calls: readonly {
-		readonly id: number
-		readonly call: SentCall
-		readonly deadlineWall: number
-	}[]
-}
-
-interface SentCounter extends SentPolicy {
-	readonly name: string
-}
-
-interface SentPolicy {
-	readonly policy: Policy
-	readonly room?: number | undefined
-	readonly variants?: readonly SentVariant[] | undefined
-	readonly holdSliceMs?: number | undefined
-}
-
-interface SentVariant extends Omit<PolicyVariant, 'compiled'> {
-	readonly policy: Policy
-	readonly room?: number | undefined
-}
-
-type SentCall =
-	| {
-			readonly op: 'ask'
-			readonly asks: readonly Sent<LeaseRequest>[]
-	  }
-	| {
-			readonly op: 'take' | 'peek'
-			readonly charges: readonly Sent<Charge$1>[]
-	  }
-	| {
-			readonly op: 'adjust'
-			readonly charges: readonly Sent<Charge$1>[]
-			readonly takenAt: number | null
-			readonly id?: string | undefined
-	  }
-	| {
-			readonly op: 'reset'
-			readonly keys: readonly Sent<CountedKey$1>[]
-	  }
-
-type Sent<T extends CountedKey$1> = Omit<T, 'counter'> & {
-	readonly counter: number
-}
-
-interface LeaseRequest extends CountedKey$1 {
-	readonly owner: number
-	readonly seq: number
-	readonly base: number
-	readonly spent: number
-	readonly keep: number
-	readonly want: number
-	readonly demand: number
-	readonly minimum: number
-	readonly need: number
-	readonly known?: PriorUsage | undefined
-}
-
-declare class ClusterServer {
-	#private
-	readonly ledger: MemoryLedger
-	constructor(terms: LeaseTerms, maxBytes: number | undefined, clock: Clock)
-	handle(message: unknown): AnswerMessage | undefined
-	close(): void
-}
-
-declare class MemoryLedger implements Backend$1<Answer$1>, LeaseLedger {
-	#private
-	readonly name: string
-	readonly synchronous = true
-	constructor(name: string, memory: Backend$1<Answer$1>, terms: LeaseTerms, now: () => number)
-	get keys(): number
-	open(compiled: CompiledPolicy$1, name: string): LedgerCounter
-	request(asks: readonly LeaseRequest[]): readonly LeaseGrant[]
-	sweep(): void
-	takeAll(requested: readonly Charge$1[], moment?: Moment$1): Answer$1
-	peekAll(requested: readonly Charge$1[], moment?: Moment$1): Answer$1
-	adjustAll(requested: readonly Charge$1[], takenAt: number, moment?: Moment$1): Answer$1
-	resetAll(requested: readonly CountedKey$1[]): void
-	observe(observer: Observer$1): () => void
-	close(): void
-}
-
-interface LeaseLedger {
-	request(asks: readonly LeaseRequest[], deadlineAt: number): MaybePromise$1<readonly (LeaseGrant | Error)[]>
-	mayHaveLost?(counted: CountedKey$1, ageMs: number): boolean
-	close?(): void
-}
-
-interface LeaseGrant {
-	readonly granted: number
-	readonly free: number
-	readonly charged: number
-	readonly retryAfterMs: number
-	readonly resetAfterMs: number
-	readonly availableAfterMs?: number | undefined
-	readonly now: number
-	readonly leaseMs?: number | undefined
-	readonly capacity?: number | undefined
-	readonly fund?: Fund | undefined
-}
-
-declare class LedgerCounter extends PlainCounter<Answer$1> {
-	readonly memory: Counter$1<Answer$1>
-	constructor(ledger: MemoryLedger, memory: Counter$1<Answer$1>)
-}
-
-declare class PlainCounter<A extends MaybePromise$1<Answer$1>> implements Counter$1<A> {
-	#private
-	readonly compiled: CompiledPolicy$1
-	readonly name: string
-	constructor(backend: Pick<Backend$1<A>, 'takeAll'>, compiled: CompiledPolicy$1, name: string)
-	take(key: string, cost: number, moment?: Moment$1): DecisionOf<A>
-}
+import { SentPolicy } from './types.js'
 interface Counters {
 	readonly down?: readonly string[] | undefined
 	increment(id: string, delta?: number, options?: IncrementOptions): Promise<CounterReceipt>
@@ -858,6 +492,220 @@ declare function countNameOf(name: string): string
 declare function doneNamesOf(counts: readonly string[], id: string): string[]
 
 declare function haveSameLayout(one: CompiledPolicy$1, other: CompiledPolicy$1): boolean
+export {
+	type Counters,
+	type CounterDeltas,
+	type IncrementOptions,
+	type CounterReceipt,
+	type BatchReceipt,
+	type ReadOptions,
+	type ReadManyOptions,
+	type CounterReading,
+	type RowVersion,
+	type Row,
+	type Change,
+	type RowWriteOptions,
+	type RowStore,
+	checkTopic,
+	isTopic,
+	isWorker,
+	keepRunning,
+	runtimeWaitUntil,
+	type WaitUntil,
+	imported as read,
+	PARTITIONS,
+	partitionOf,
+	repetitions,
+	compiledOf,
+	sentPolicyOf,
+	settledWithin,
+	checkMessage,
+	TopicReceivers,
+	TurnBatch,
+	answeredBy,
+	givenUpAt,
+	EntryNames,
+	plainName,
+	RemoteBackend,
+	type RemoteBackendDeps,
+	RemoteCalls,
+	type RemoteCallsOptions,
+	type RemoteReply,
+	settle,
+	type Transport,
+	messageOfAny,
+	RemoteFailure,
+	type RemoteFailureOptions,
+	knownOf,
+	type RemoteOperation,
+	type RemoteRequest,
+	type ReportedNumbers,
+	type ReportedUsage,
+	reportedNumbers,
+	reportedUsage,
+	RequestQueue,
+	ServerState,
+	ServerTime,
+	isUrgent,
+	soonest,
+	stillWanted,
+	hostOf,
+	isLocalRequest,
+	hasUnreadBody,
+	HashRing,
+	type HashRingOptions,
+	RingBackend,
+	type AnswerContext,
+	type AnsweredRequest,
+	answerOfNumbers,
+	Decisions,
+	type DecisionTimes,
+	type EntryOf,
+	isFloats,
+	LimitEntry,
+	bytesOfFloats,
+	floatsOfBytes,
+	countNameOf,
+	doneNamesOf,
+	type RowCharge,
+	type RowRequest,
+	haveSameLayout
+}
+export { PlainCounter, type SentPolicy } from './types.js'
+export { type CompiledPolicy as CompiledPolicy } from '@sluice/limiter-core'
+
+// index.d.ts
+import {
+	Clock,
+	Backend as Backend$1,
+	CountedKey as CountedKey$1,
+	Charge as Charge$1
+} from '@sluice/limiter-core/backend'
+import { LeaseOptions, LeaseTerms, SentPolicy, LeaseRequest, MemoryLedger } from './types.js'
+
+interface ClusterBackendOptions extends LeaseOptions {
+	readonly maxBytes?: number | undefined
+	readonly clock?: Clock | undefined
+}
+
+declare function clusterBackend(options?: ClusterBackendOptions): Backend$1
+
+declare function workerBackend(port: Port, terms: LeaseTerms, clock: Clock): Backend$1
+
+interface Port {
+	readonly connected: boolean
+	send(message: object, failed: () => void): void
+	listen(message: (message: unknown) => void, lost: () => void): () => void
+}
+declare class ClusterFailure extends Error {
+	readonly code: 'CONNECTION' | 'LATE' | 'ERR'
+	readonly mayHaveCounted: boolean
+	constructor(code: 'CONNECTION' | 'LATE' | 'ERR', message: string, mayHaveCounted?: boolean)
+}
+
+interface AnswerMessage {
+	readonly mark: typeof MARK
+	readonly line: number
+	readonly answers: readonly {
+		readonly id: number
+		readonly value?: unknown
+		readonly late?: true
+		readonly error?: string
+	}[]
+}
+
+declare const MARK = 'sluice.cluster@2'
+
+interface CallMessage {
+	readonly mark: typeof MARK
+	readonly line: number
+	readonly counters: readonly SentCounter[]
+	readonly calls: readonly {
+		readonly id: number
+		readonly call: SentCall
+		readonly deadlineWall: number
+	}[]
+}
+
+interface SentCounter extends SentPolicy {
+	readonly name: string
+}
+
+type SentCall =
+	| {
+			readonly op: 'ask'
+			readonly asks: readonly Sent<LeaseRequest>[]
+	  }
+	| {
+			readonly op: 'take' | 'peek'
+			readonly charges: readonly Sent<Charge$1>[]
+	  }
+	| {
+			readonly op: 'adjust'
+			readonly charges: readonly Sent<Charge$1>[]
+			readonly takenAt: number | null
+			readonly id?: string | undefined
+	  }
+	| {
+			readonly op: 'reset'
+			readonly keys: readonly Sent<CountedKey$1>[]
+	  }
+
+type Sent<T extends CountedKey$1> = Omit<T, 'counter'> & {
+	readonly counter: number
+}
+
+declare class ClusterServer {
+	#private
+	readonly ledger: MemoryLedger
+	constructor(terms: LeaseTerms, maxBytes: number | undefined, clock: Clock)
+	handle(message: unknown): AnswerMessage | undefined
+	close(): void
+}
+export {
+	type ClusterBackendOptions,
+	clusterBackend,
+	workerBackend,
+	type Port,
+	ClusterFailure,
+	type AnswerMessage,
+	type CallMessage,
+	ClusterServer
+}
+export { type AlgorithmName as AlgorithmName } from '@sluice/limiter-core'
+export { type Answer as Answer } from '@sluice/limiter-core'
+export { type Backend as Backend } from '@sluice/limiter-core'
+export { type Charge as Charge } from '@sluice/limiter-core'
+export { type CompiledPolicy as CompiledPolicy } from '@sluice/limiter-core'
+export { type CountEstimate as CountEstimate } from '@sluice/limiter-core'
+export { type CountedKey as CountedKey } from '@sluice/limiter-core'
+export { type Counter as Counter } from '@sluice/limiter-core'
+export { type HeldUnits as HeldUnits } from '@sluice/limiter-core'
+export { type Interruption as Interruption } from '@sluice/limiter-core'
+export { type MaybePromise as MaybePromise } from '@sluice/limiter-core'
+export { type Moment as Moment } from '@sluice/limiter-core'
+export { type Observer as Observer } from '@sluice/limiter-core'
+
+// leases.d.ts
+import {
+	Clock,
+	Backend as Backend$1,
+	CountedKey as CountedKey$1,
+	PriorUsage,
+	Charge as Charge$1,
+	Answer as Answer$1,
+	MaybePromise as MaybePromise$1,
+	Fund,
+	CompiledPolicy as CompiledPolicy$1,
+	Counter as Counter$1,
+	Moment as Moment$1,
+	Observer as Observer$1,
+	Interruption as Interruption$1,
+	Decision,
+	HeldUnits as HeldUnits$1,
+	SoleDecision
+} from '@sluice/limiter-core/backend'
+import { LeaseOptions, LeaseTerms, LeaseRequest, LeaseLedger, LeaseGrant } from './types.js'
 
 declare const SETTLED_MS = 60000
 
@@ -1064,6 +912,34 @@ interface LeasingDeps {
 type TakeUnleased = (charge: Charge$1, deadlineAt: number) => Promise<SoleDecision>
 
 declare function leaseTermsOf(owner: string, { fraction, leaseMs: given }: LeaseOptions): LeaseTerms
+export {
+	SETTLED_MS,
+	grantOf,
+	isLeased,
+	isStale,
+	LEASE_GRACE_FACTOR,
+	leaseMsOf,
+	spentSince,
+	LeaseTable,
+	type LeasedCharge,
+	type LeasedCounter,
+	type LeasedKey,
+	LEASE_OPTIONS,
+	LeasingBackend,
+	type LeasingDeps,
+	leaseTermsOf
+}
+export {
+	type LeaseGrant,
+	type LeaseLedger,
+	type LeaseRequest,
+	type LeaseTerms,
+	type LeaseOptions,
+	MemoryLedger
+} from './types.js'
+
+// metrics/index.d.ts
+import { MetricSource, Metric as Metric$1, MetricLabels, BucketSample } from '@sluice/limiter-core/backend'
 
 declare class CounterMetric implements MetricSource {
 	#private
@@ -1133,6 +1009,42 @@ interface MetricsOptions {
 }
 
 declare function prometheusText(...sources: readonly MetricSource[]): string
+export {
+	CounterMetric,
+	type CounterSeries,
+	GaugeMetric,
+	type GaugeSeries,
+	HistogramMetric,
+	type HistogramOptions,
+	type HistogramSeries,
+	Metrics,
+	type MetricsOptions,
+	prometheusText,
+	type MetricOptions
+}
+export { type Metric as Metric } from '@sluice/limiter-core'
+
+// sync.d.ts
+import {
+	Duration,
+	Clock,
+	Backend as Backend$1,
+	CountedKey as CountedKey$1,
+	PriorUsage,
+	Charge as Charge$1,
+	Answer as Answer$1,
+	CompiledPolicy as CompiledPolicy$1,
+	Counter as Counter$1,
+	Moment as Moment$1,
+	Observer as Observer$1,
+	AlgorithmName as AlgorithmName$1,
+	Decision,
+	MetricSource,
+	Metric as Metric$1,
+	MemoryCounter,
+	WrappedPolicy,
+	CountEstimate as CountEstimate$1
+} from '@sluice/limiter-core/backend'
 
 declare function maxLateMs({ policy, variants }: CompiledPolicy$1): number
 
@@ -1328,182 +1240,137 @@ interface SyncingDeps {
 	readonly random?: (() => number) | undefined
 }
 export {
-	ClusterBackendOptions,
+	maxLateMs,
+	type SilenceRule,
+	MemorySyncLedger,
+	type ReceivedCounts,
+	type ReportedTakes,
+	type SyncAnswer,
+	type SyncBatch,
+	type SyncLedger,
+	DEFAULT_MAX_KEYS,
+	SYNC_OPTIONS,
+	type SyncOptions,
+	type SyncTerms,
+	syncTermsOf,
+	type SyncedCharge,
+	type SyncedCounter,
+	SyncingBackend,
+	type SyncingDeps
+}
+
+// types.d.ts
+import {
+	Duration,
+	Backend as Backend$1,
+	Policy,
+	PolicyVariant,
+	CountedKey as CountedKey$1,
+	PriorUsage,
+	Charge as Charge$1,
+	Answer as Answer$1,
+	MaybePromise as MaybePromise$1,
+	Fund,
+	CompiledPolicy as CompiledPolicy$1,
+	Counter as Counter$1,
+	Moment as Moment$1,
+	DecisionOf,
+	Observer as Observer$1
+} from '@sluice/limiter-core/backend'
+
+interface LeaseOptions {
+	readonly fraction?: number | undefined
+	readonly leaseMs?: Duration | undefined
+}
+
+interface LeaseTerms {
+	readonly leaseMs: number
+	readonly fraction: number
+	readonly heldFraction?: number | undefined
+}
+
+interface SentPolicy {
+	readonly policy: Policy
+	readonly room?: number | undefined
+	readonly variants?: readonly SentVariant[] | undefined
+	readonly holdSliceMs?: number | undefined
+}
+
+interface SentVariant extends Omit<PolicyVariant, 'compiled'> {
+	readonly policy: Policy
+	readonly room?: number | undefined
+}
+
+interface LeaseRequest extends CountedKey$1 {
+	readonly owner: number
+	readonly seq: number
+	readonly base: number
+	readonly spent: number
+	readonly keep: number
+	readonly want: number
+	readonly demand: number
+	readonly minimum: number
+	readonly need: number
+	readonly known?: PriorUsage | undefined
+}
+
+declare class MemoryLedger implements Backend$1<Answer$1>, LeaseLedger {
+	#private
+	readonly name: string
+	readonly synchronous = true
+	constructor(name: string, memory: Backend$1<Answer$1>, terms: LeaseTerms, now: () => number)
+	get keys(): number
+	open(compiled: CompiledPolicy$1, name: string): LedgerCounter
+	request(asks: readonly LeaseRequest[]): readonly LeaseGrant[]
+	sweep(): void
+	takeAll(requested: readonly Charge$1[], moment?: Moment$1): Answer$1
+	peekAll(requested: readonly Charge$1[], moment?: Moment$1): Answer$1
+	adjustAll(requested: readonly Charge$1[], takenAt: number, moment?: Moment$1): Answer$1
+	resetAll(requested: readonly CountedKey$1[]): void
+	observe(observer: Observer$1): () => void
+	close(): void
+}
+
+interface LeaseLedger {
+	request(asks: readonly LeaseRequest[], deadlineAt: number): MaybePromise$1<readonly (LeaseGrant | Error)[]>
+	mayHaveLost?(counted: CountedKey$1, ageMs: number): boolean
+	close?(): void
+}
+
+interface LeaseGrant {
+	readonly granted: number
+	readonly free: number
+	readonly charged: number
+	readonly retryAfterMs: number
+	readonly resetAfterMs: number
+	readonly availableAfterMs?: number | undefined
+	readonly now: number
+	readonly leaseMs?: number | undefined
+	readonly capacity?: number | undefined
+	readonly fund?: Fund | undefined
+}
+
+declare class LedgerCounter extends PlainCounter<Answer$1> {
+	readonly memory: Counter$1<Answer$1>
+	constructor(ledger: MemoryLedger, memory: Counter$1<Answer$1>)
+}
+
+declare class PlainCounter<A extends MaybePromise$1<Answer$1>> implements Counter$1<A> {
+	#private
+	readonly compiled: CompiledPolicy$1
+	readonly name: string
+	constructor(backend: Pick<Backend$1<A>, 'takeAll'>, compiled: CompiledPolicy$1, name: string)
+	take(key: string, cost: number, moment?: Moment$1): DecisionOf<A>
+}
+export {
 	LeaseOptions,
-	clusterBackend,
-	workerBackend,
-	Port,
 	LeaseTerms,
-	ClusterFailure,
-	AnswerMessage,
-	MARK,
-	CallMessage,
-	SentCounter,
 	SentPolicy,
 	SentVariant,
-	SentCall,
-	Sent,
 	LeaseRequest,
-	ClusterServer,
 	MemoryLedger,
 	LeaseLedger,
 	LeaseGrant,
 	LedgerCounter,
-	PlainCounter,
-	Counters,
-	IncrementOptions,
-	CounterReceipt,
-	CounterDeltas,
-	BatchReceipt,
-	ReadOptions,
-	CounterReading,
-	ReadManyOptions,
-	RowVersion,
-	Row,
-	Change,
-	RowWriteOptions,
-	RowStore,
-	checkTopic,
-	isTopic,
-	isWorker,
-	keepRunning,
-	WaitUntil,
-	runtimeWaitUntil,
-	imported,
-	Reader,
-	MalformedMessage,
-	checked,
-	amount,
-	count,
-	string,
-	object,
-	text,
-	arrayOf,
-	oneOf,
-	optional,
-	firstOf,
-	tuple,
-	fields,
-	PARTITIONS,
-	partitionOf,
-	repetitions,
-	compiledOf,
-	sentPolicyOf,
-	settledWithin,
-	checkMessage,
-	TopicReceivers,
-	Receive,
-	TurnBatch,
-	answeredBy,
-	givenUpAt,
-	TimedRequest,
-	EntryNames,
-	plainName,
-	RemoteBackend,
-	RemoteBackendDeps,
-	RemoteRequest,
-	RemoteOperation,
-	RemoteCalls,
-	RequestQueue,
-	RequestQueueOptions,
-	RemoteCallsOptions,
-	Transport,
-	RemoteReply,
-	RemoteFailure,
-	RemoteFailureOptions,
-	settle,
-	messageOfAny,
-	knownOf,
-	ReportedNumbers,
-	ReportedUsage,
-	reportedNumbers,
-	reportedUsage,
-	ServerState,
-	CallTimes,
-	ServerReport,
-	Listener,
-	ServerTime,
-	isUrgent,
-	soonest,
-	stillWanted,
-	hostOf,
-	RequestHeaders,
-	isLocalRequest,
-	hasUnreadBody,
-	HashRing,
-	HashRingOptions,
-	RingBackend,
-	RingCounter,
-	AnswerContext,
-	AnsweredRequest,
-	RowRequest,
-	RowCharge,
-	answerOfNumbers,
-	Decisions,
-	EntryOf,
-	LimitEntry,
-	DecisionTimes,
-	isFloats,
-	bytesOfFloats,
-	floatsOfBytes,
-	countNameOf,
-	doneNamesOf,
-	haveSameLayout,
-	SETTLED_MS,
-	grantOf,
-	isLeased,
-	isStale,
-	LEASE_GRACE_FACTOR,
-	leaseMsOf,
-	spentSince,
-	LeaseTable,
-	LeaseHost,
-	LeaseCall,
-	HeldLease,
-	LeasedCounter,
-	TakeOne,
-	LedgerView,
-	LeasedKey,
-	Demand,
-	LeaseQueue,
-	WaitingTake,
-	LeasedCharge,
-	LEASE_OPTIONS,
-	LeasingBackend,
-	LeasingDeps,
-	TakeUnleased,
-	leaseTermsOf,
-	CounterMetric,
-	MetricOptions,
-	CounterSeries,
-	GaugeMetric,
-	GaugeSeries,
-	HistogramMetric,
-	HistogramOptions,
-	HistogramSeries,
-	Metrics,
-	MetricsOptions,
-	prometheusText,
-	maxLateMs,
-	SilenceRule,
-	MemorySyncLedger,
-	SyncLedger,
-	SyncBatch,
-	ReportedTakes,
-	SyncAnswer,
-	ReceivedCounts,
-	DEFAULT_MAX_KEYS,
-	SYNC_OPTIONS,
-	SyncOptions,
-	SyncTerms,
-	syncTermsOf,
-	SyncedCharge,
-	SyncedCounter,
-	SyncedPolicy,
-	Row$1,
-	Adopted,
-	PendingUsage,
-	TakeOne$1,
-	SyncingBackend,
-	SyncingDeps
+	PlainCounter
 }

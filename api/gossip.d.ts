@@ -1,32 +1,6 @@
 // index.d.ts
-import {
-	BatchReceipt,
-	CounterReading,
-	CounterReceipt,
-	Counters,
-	ReadManyOptions,
-	ReadOptions,
-	IncrementOptions
-} from '@sluice/fleet/backend'
-import {
-	AlgorithmName,
-	Answer,
-	Charge,
-	Clock,
-	CompiledPolicy,
-	CountEstimate,
-	CountedKey,
-	Counter,
-	HeldUnits,
-	Interruption,
-	MaybePromise,
-	Metric,
-	Moment,
-	Observer,
-	MetricSource,
-	Channel,
-	Backend
-} from '@sluice/limiter-core'
+import { BatchReceipt, CounterReceipt, Counters, IncrementOptions } from '@sluice/fleet/backend'
+import { Answer, Clock, MaybePromise, Metric, Observer, MetricSource, Channel, Backend } from '@sluice/limiter-core'
 import { Observers, Duration, Clock as Clock$1 } from '@sluice/limiter-core/backend'
 import { IncomingMessage, ServerResponse } from 'node:http'
 import { SyncOptions } from '@sluice/fleet/sync'

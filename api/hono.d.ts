@@ -1,5 +1,4 @@
 // index.d.ts
-import { FetchReply } from '@sluice/fetch'
 import {
 	Limiters,
 	RequestSluice,

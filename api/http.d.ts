@@ -1,205 +1,4 @@
 // index.d.ts
-export {
-	type ProxyPreset,
-	type PresetInRanges,
-	type TrustedProxy,
-	type ProxyTrust,
-	type ProxyTrustOption,
-	type ClientSource,
-	CollapseDetector,
-	type CollapseReporter,
-	type UnprovenProxy,
-	collapseDetector,
-	type ClientExplanation,
-	type ExplainClientOptions,
-	explainSource,
-	isUnixSocket,
-	isOfRegularResponse,
-	writeDenialHead,
-	type DeniedRequest,
-	type DenialError,
-	type PassError,
-	sendDenial,
-	sendDenialBody,
-	type HttpExchange,
-	capEntry,
-	type CapCheck,
-	InflightGate,
-	type ChangingPolicies,
-	type PolicyFollower,
-	type PreparedPolicies,
-	prepareAll,
-	type CostSource,
-	type SettleContext,
-	type DenialBody,
-	type DenialMessage,
-	type DeniedContext,
-	type DeniedHook,
-	type InflightLimitOptions,
-	type GroupedKeySource,
-	type KeyGroup,
-	compilePartitionKey,
-	RATE_LIMIT_OPTIONS,
-	type RateLimitOptions,
-	type RequestPolicy,
-	type GateOverrides,
-	type RateCheck,
-	RateGate,
-	type RateLayer,
-	scopeOfPart,
-	type RequestSluice,
-	type ShedCheck,
-	ShedGate,
-	type ShedOptions,
-	type SlowCheck,
-	SlowDownGate,
-	type SlowDownOptions,
-	compileHeaders,
-	type HeaderDialect,
-	type HeaderOptions,
-	errorAt,
-	type LayerOptions,
-	LimitLayer,
-	LIMIT_PLACES,
-	type Carrier,
-	onCarrierClose,
-	releasePermit,
-	type Ending,
-	RequestLife,
-	weakly,
-	whenCollected,
-	admitAll,
-	HttpInflightLimit,
-	type Admission,
-	type HttpLimit,
-	type InflightHandle,
-	isDeniedRequest,
-	type RateHandle,
-	type ShedHandle,
-	type SlowDownHandle,
-	HttpRateLimit,
-	HttpShed,
-	HttpSlowDown,
-	InHandlerDetector,
-	compileSharedOptions,
-	createSluiceFor,
-	inflightLimitFor,
-	type LimiterFactories,
-	type Limiters,
-	limitersFor,
-	rateLimitFor,
-	type SharedOptions,
-	SLUICE_OPTIONS,
-	type Sluice,
-	type SluiceOptions,
-	shedFor,
-	slowDownFor,
-	rejectDecorator,
-	rejectMounted,
-	rejectUncalled,
-	type FieldChanges,
-	isForeignField,
-	isLimitField,
-	limitFieldChanges,
-	vendorLines,
-	LimiterReport,
-	reportUnlessPreflight,
-	routeMethod
-} from './types.js'
-export * from '@sluice/limiter-core/http'
-
-// login/index.d.ts
-export {
-	type AllowedLogin,
-	type ChallengedLogin,
-	type DeniedLogin,
-	type LoginAttempt,
-	type LoginReason,
-	type FailureLimit,
-	type FailureLimits,
-	type LoginCheck,
-	type LoginOptions,
-	type LoginProofOptions,
-	type LoginRequest,
-	type ProofOfWork,
-	type ProofOfWorkOptions,
-	type ProofOptions,
-	proofOfWork,
-	type ProofFieldOptions,
-	type ProofPageOptions,
-	proofField,
-	proofPage,
-	type LoginProtection,
-	protectLogin,
-	type ProofChallenge
-} from './../types.js'
-
-// overload.d.ts
-export {
-	type CheckHealth,
-	type ShedSignal,
-	createShedder,
-	type Shedder,
-	type ShedderOptions,
-	type ShedSignals,
-	type SignalThreshold,
-	levelOf,
-	type PrioritizedInflightOptions,
-	prioritizedInflight,
-	type QueueOptions,
-	createPrioritizer,
-	type Prioritizer,
-	type Waiter,
-	WaitingRoom,
-	steadyClock
-} from './types.js'
-
-// shared-exports.d.ts
-export {
-	type ProxyPreset,
-	type PresetInRanges,
-	type TrustedProxy,
-	type ProxyTrust,
-	type ProxyTrustOption,
-	type ClientExplanation,
-	type ExplainClientOptions,
-	type CostSource,
-	type CountOnly,
-	type ReservedCost,
-	type SettleContext,
-	type StreamedCost,
-	type DeniedContext,
-	type DeniedHook,
-	type InflightLimitOptions,
-	type PartitionKeyOptions,
-	type OnePolicyOptions,
-	type PlansOptions,
-	type PoliciesOptions,
-	type RateLimitOptions,
-	type SharedRateLimitOptions,
-	type RequestPolicy,
-	type RequestHold,
-	type RequestSluice,
-	type ShedOptions,
-	type SlowDownOptions,
-	type HeaderDialect,
-	type HeaderOptions,
-	type EmailKeyOptions,
-	emailKey,
-	type IgnoredPart,
-	type InflightHandle,
-	type RateHandle,
-	type ShedHandle,
-	type SlowDownHandle,
-	type LimiterFactories,
-	type Sluice,
-	type SluiceOptions,
-	type Refusal,
-	type Shedder
-} from './types.js'
-export * from '@sluice/limiter-core'
-
-// types.d.ts
 import {
 	CollapsedClients,
 	Clock,
@@ -211,8 +10,6 @@ import {
 	Observers,
 	SluiceCode,
 	OpenPolicy,
-	PolicyInput,
-	RequestHook,
 	KeySource,
 	DENY,
 	EXEMPT,
@@ -220,8 +17,6 @@ import {
 	Mode,
 	HttpDenial,
 	Observer,
-	Vendor,
-	FailoverOptions,
 	Backend,
 	PolicyLimiter,
 	Policy,
@@ -230,9 +25,6 @@ import {
 	HeaderEntry,
 	Permit,
 	SluiceError,
-	AdaptiveLimit,
-	Priority,
-	InflightBackend,
 	BackedInflightLimiter,
 	LimiterIdentity,
 	FailoverRule,
@@ -241,52 +33,39 @@ import {
 	PermitOutcome,
 	Answer
 } from '@sluice/limiter-core/http'
+import { Priority as Priority$1, Clock as Clock$1 } from '@sluice/limiter-core'
 import {
-	Duration as Duration$1,
-	MaybePromise as MaybePromise$1,
-	Priority as Priority$1,
-	Clock as Clock$1,
-	InflightLimiter,
-	Limiter,
-	LimiterOptions,
-	OnePolicyLimiterOptions,
-	FailoverOptions as FailoverOptions$1,
-	Backend as Backend$1,
-	Observer as Observer$1,
-	InflightBackend as InflightBackend$1
-} from '@sluice/limiter-core'
-type ProxyPreset =
-	| 'cloudflare'
-	| 'fastly'
-	| 'fly'
-	| 'vercel'
-	| 'aws-alb'
-	| 'aws-cloudfront'
-	| 'gcp-lb'
-	| 'azure-front-door'
-	| 'azure-app-gateway'
-	| 'heroku'
-	| 'render'
-	| 'railway'
-	| 'cloud-run'
-	| 'nginx'
-	| 'traefik'
-	| 'k8s-ingress'
-
-interface PresetInRanges {
-	readonly preset: ProxyPreset
-	readonly ranges: readonly string[]
-}
-
-interface TrustedProxy {
-	readonly ranges: readonly string[]
-	readonly header: string
-	readonly hops?: number
-}
-
-type ProxyTrust = ProxyPreset | PresetInRanges | TrustedProxy
-
-type ProxyTrustOption = ProxyTrust | readonly ProxyTrust[]
+	ProxyTrust,
+	ProxyTrustOption,
+	ClientExplanation,
+	ExplainClientOptions,
+	RequestSluice,
+	RequestHold,
+	RequestPolicy,
+	LimitHook,
+	WindowHook,
+	SettleHook,
+	SettleContext,
+	SkipHook,
+	RateLimitOptions,
+	OnePolicyOptions,
+	DenialBody,
+	DeniedContext,
+	HeaderOptions,
+	PartitionKeyOptions,
+	ChangingPolicies,
+	PreparedPolicies,
+	InflightLimitOptions,
+	ShedOptions,
+	CheckHealth,
+	Shedder,
+	ShedSignal,
+	Refusal,
+	SlowDownOptions,
+	SluiceOptions,
+	LimiterFactories,
+	Sluice
+} from './types.js'
 interface ClientSource {
 	readonly ip: string | undefined
 	readonly peer?: string | undefined
@@ -329,18 +108,6 @@ interface Hop {
 }
 
 declare const collapseDetector: CollapseDetector
-
-interface ClientExplanation {
-	readonly address: string | undefined
-	readonly key: string
-	readonly peer: string | undefined
-	readonly decidedBy: 'trust' | 'framework' | 'peer'
-	readonly text: string
-}
-
-interface ExplainClientOptions {
-	readonly trust?: ProxyTrustOption | undefined
-}
 
 declare function explainSource(
 	source: ClientSource,
@@ -418,27 +185,6 @@ declare abstract class RequestRecord implements RequestSluice {
 	settleAll(request: unknown, response: unknown, how: SettleContext): Promise<void>
 }
 
-interface RequestSluice {
-	readonly decisions: readonly Decision[]
-	readonly decision: Decision | undefined
-	charge(units: number, policy?: string): MaybePromise<void>
-	refund(policy?: string): MaybePromise<void>
-	reset(policy?: string): MaybePromise<void>
-	ban(duration: Duration, policy?: string): MaybePromise<void>
-	settle(actual: number, policy?: string): MaybePromise<void>
-	readonly hold: RequestHold | undefined
-	extend(units: number, policy?: string): MaybePromise<boolean>
-	used(units: number, policy?: string): MaybePromise<boolean>
-	readonly exhausted: AbortSignal
-	holdUntil(work: PromiseLike<unknown>): void
-}
-
-interface RequestHold {
-	extend(units: number, policy?: string): MaybePromise<boolean>
-	settle(actual: number, policy?: string): MaybePromise<void>
-	release(policy?: string): MaybePromise<void>
-}
-
 interface NamedLimiter {
 	readonly report: LimiterReport
 	readonly shownNames: readonly string[]
@@ -495,45 +241,6 @@ interface PlanPolicy<Req, Res> extends OpenPolicy {
 	readonly answer: ResponseSettings<Req, Res>
 }
 
-interface RequestPolicy<Req, Res> extends Omit<PolicyInput, 'limit' | 'window'> {
-	readonly limit: number | LimitHook<Req>
-	readonly window: Duration | WindowHook<Req>
-	readonly key?: KeySource<Req>
-	readonly cost?: CostSource<Req, Res>
-}
-
-type LimitHook<Req> = RequestHook<[req: Req], number>
-
-type WindowHook<Req> = RequestHook<[req: Req], Duration>
-
-type CostSource<Req, Res> = number | RequestHook<[req: Req], number> | ReservedCost<Req, Res> | StreamedCost<Req, Res>
-
-interface ReservedCost<Req, Res> extends Reservation<Req> {
-	readonly settle: SettleHook<Req, Res>
-	readonly extend?: undefined
-}
-
-interface Reservation<Req> {
-	readonly reserve: number | RequestHook<[req: Req], number>
-	readonly settleOn?: 'completed' | 'always'
-}
-
-type SettleHook<Req, Res> = RequestHook<[req: Req, res: Res, how: SettleContext], number | undefined>
-
-interface SettleContext {
-	readonly completed: boolean
-	readonly durationMs: number
-	readonly status?: number | undefined
-	readonly used?: number | undefined
-}
-
-interface StreamedCost<Req, Res> extends Reservation<Req> {
-	readonly extend: 'stream'
-	readonly settle?: SettleHook<Req, Res> | undefined
-	readonly extendBy?: number | undefined
-	readonly onExhausted?: 'abort' | 'finish' | undefined
-}
-
 interface CompiledCost<Req, Res> {
 	readonly fixed: number | undefined
 	readonly of: ((req: Req) => MaybePromise<number>) | undefined
@@ -561,100 +268,12 @@ declare class RequestWindows<Req> {
 	of(view: RequestView<Req>, report: LimiterReport): MaybePromise<number>
 }
 
-type SkipHook<Req> = RequestHook<[req: Req], boolean>
-
 interface ResponseSettings<Req, Res> {
 	readonly headers: HeaderPlan
 	readonly partition: ((key: string) => string) | undefined
 	readonly status: number
 	readonly options: RateLimitOptions<Req, Res>
 }
-
-type RateLimitOptions<Req = unknown, Res = unknown, Plan extends string = string> =
-	| OnePolicyOptions<Req, Res>
-	| PoliciesOptions<Req, Res>
-	| PlansOptions<Req, Res, Plan>
-
-interface OnePolicyOptions<Req, Res>
-	extends SharedRateLimitOptions<Req, Res>,
-		Omit<RequestPolicy<Req, Res>, 'key' | 'cost' | 'backend' | 'mode'> {}
-
-interface SharedRateLimitOptions<Req, Res> extends GateOptions<Req, Res>, HeaderOptions, FailoverOptions {
-	readonly key?: KeySource<Req> | undefined
-	readonly cost?: CostSource<Req, Res> | undefined
-	readonly countOnly?: CountOnly | undefined
-	readonly scope?: string | undefined
-	readonly shared?: boolean | undefined
-	readonly backend?: Backend | undefined
-	readonly partitionKey?: PartitionKeyOptions | undefined
-	readonly status?: number | undefined
-}
-
-interface GateOptions<Req, Res> {
-	readonly trust?: ProxyTrustOption | undefined
-	readonly skip?: SkipHook<Req> | undefined
-	readonly mode?: Mode | undefined
-	readonly message?: DenialMessage<Req> | undefined
-	readonly denied?: DeniedHook<Req, Res> | undefined
-	readonly observers?: readonly Observer[] | undefined
-	readonly clock?: Clock | undefined
-}
-
-type DenialMessage<Req> = DenialBody | RequestHook<[req: Req, context: DeniedContext], DenialBody>
-
-type DenialBody = string | Readonly<Record<string, unknown>>
-
-interface DeniedContext {
-	readonly denial: HttpDenial
-	readonly decision: Decision | undefined
-}
-
-type DeniedHook<Req, Res> = RequestHook<[req: Req, res: Res, context: DeniedContext], unknown>
-
-interface HeaderOptions {
-	readonly headers?: HeaderDialect | 'none' | readonly HeaderDialect[] | undefined
-	readonly legacy?:
-		| {
-				readonly reset: 'epoch' | 'delta'
-		  }
-		| undefined
-	readonly headersOn?: 'all' | 'denied' | undefined
-}
-
-type HeaderDialect = ListName | 'draft-6' | 'legacy' | Vendor
-
-type ListName = 'draft' | 'draft-8' | 'draft-11' | 'next'
-
-type CountOnly = 'failures' | 'successes'
-interface PartitionKeyOptions {
-	readonly secret: string
-}
-
-interface PoliciesOptions<Req, Res> extends SharedRateLimitOptions<Req, Res> {
-	readonly policies: readonly RequestPolicy<Req, Res>[] | ChangingPolicies<Req, Res>
-}
-
-interface ChangingPolicies<Req, Res> {
-	readonly current: readonly RequestPolicy<Req, Res>[]
-	follow(follower: PolicyFollower): () => void
-}
-
-interface PolicyFollower {
-	prepare(): PreparedPolicies
-	report(source: string, error?: unknown): void
-}
-
-interface PreparedPolicies {
-	readonly commit: () => void
-	readonly discard: () => void
-}
-
-interface PlansOptions<Req, Res, Plan extends string = string> extends SharedRateLimitOptions<Req, Res> {
-	readonly plans: Plans<Req, Res, Plan>
-	readonly plan: RequestHook<[req: Req], NoInfer<Plan> | undefined>
-}
-
-type Plans<Req, Res, Plan extends string> = Readonly<Record<Plan, readonly RequestPolicy<Req, Res>[]>>
 
 interface PlanPart<Req, Res> {
 	readonly answer: ResponseSettings<Req, Res>
@@ -761,41 +380,6 @@ declare class InflightGate<Req, Res> {
 	get waits(): boolean
 	close(): void
 	check(view: RequestView<Req>, signal?: AbortSignal): MaybePromise<CapCheck | undefined>
-}
-
-interface InflightLimitOptions<Req = unknown, Res = unknown>
-	extends GateOptions<Req, Res>,
-		Pick<HeaderOptions, 'headers'> {
-	readonly limit: number | AdaptiveLimit
-	readonly name?: string | undefined
-	readonly key?: KeySource<Req> | undefined
-	readonly status?: number | undefined
-	readonly weight?: number | RequestHook<[req: Req], number> | undefined
-	readonly priority?: PriorityOption<Req> | undefined
-	readonly fairBy?: KeySource<Req> | false | undefined
-	readonly workClass?: 'route' | RequestHook<[req: Req], string> | false | undefined
-	readonly queue?: QueueOptions | undefined
-	readonly prioritizer?: Prioritizer | undefined
-	readonly maxHoldMs?: Duration | undefined
-	readonly holdUntil?: 'response' | 'handler' | undefined
-	readonly backend?: InflightBackend | undefined
-	readonly shared?: boolean | undefined
-}
-
-type PriorityOption<Req> = RequestHook<[req: Req], Priority> | PriorityHeader
-
-interface PriorityHeader {
-	readonly header: string
-}
-
-interface QueueOptions {
-	readonly max: number
-	readonly maxWaitMs: Duration$1
-}
-
-interface Prioritizer {
-	readonly level: number
-	readonly isOverloaded: boolean
 }
 
 declare function prepareAll(prepares: Iterable<() => PreparedPolicies>): PreparedPolicies
@@ -907,30 +491,6 @@ declare class ShedGate<Req, Res> {
 	check(view: RequestView<Req>): MaybePromise<ShedCheck | undefined>
 }
 
-interface ShedOptions<Req = unknown, Res = unknown> extends GateOptions<Req, Res>, ShedSignals {
-	readonly name?: string | undefined
-	readonly priority?: PriorityOption<Req> | undefined
-	readonly status?: number | undefined
-}
-
-interface ShedSignals {
-	readonly eventLoopDelayMs?: SignalThreshold | false | undefined
-	readonly eventLoopUtilization?: SignalThreshold | undefined
-	readonly heapUsed?: SignalThreshold | undefined
-	readonly rss?: SignalThreshold | undefined
-	readonly health?: CheckHealth | undefined
-	readonly healthEveryMs?: Duration$1 | undefined
-}
-
-type SignalThreshold =
-	| number
-	| {
-			readonly from: number
-			readonly to?: number | undefined
-	  }
-
-type CheckHealth = () => MaybePromise$1<number | boolean>
-
 declare class HealthShedder implements Shedder {
 	#private
 	constructor(rules: ShedderRules, meters?: RuntimeMeters)
@@ -941,16 +501,6 @@ declare class HealthShedder implements Shedder {
 	check(priority: Priority$1 | undefined, isShadow?: boolean): Refusal | undefined
 	close(): void
 }
-
-interface Shedder {
-	admits(priority?: Priority$1): boolean
-	probability(priority?: Priority$1): number
-	readonly pressure: number
-	readonly signal: ShedSignal | undefined
-	close(): void
-}
-
-type ShedSignal = 'eventLoopDelay' | 'eventLoopUtilization' | 'heapUsed' | 'rss' | 'health'
 
 interface ShedderRules {
 	readonly eventLoopDelayMs: SignalRange | undefined
@@ -977,13 +527,6 @@ interface LoopTimes {
 	readonly active: number
 }
 
-interface Refusal {
-	readonly pressure: number
-	readonly probability: number
-	readonly signal: ShedSignal
-	readonly retryAfterSeconds: number
-}
-
 interface SlowCheck<Req, Res> extends RateCheck<Req, Res> {
 	readonly delayMs: number
 	readonly shadow: boolean
@@ -1003,16 +546,6 @@ declare class SlowDownGate<Req, Res> {
 	check(view: RequestView<Req>, moment?: Moment): MaybePromise<SlowCheck<Req, Res> | undefined>
 	denial(delayMs: number): HttpDenial
 	refund(check: SlowCheck<Req, Res>): void
-}
-
-interface SlowDownOptions<Req = unknown, Res = unknown>
-	extends Omit<SharedRateLimitOptions<Req, Res>, 'headers' | 'headersOn' | 'legacy' | 'partitionKey'>,
-		Pick<PolicyInput, 'window' | 'algorithm' | 'slices' | 'unit'> {
-	readonly name?: string
-	readonly after: number
-	readonly delayMs: Duration | ((over: number) => number)
-	readonly maxDelayMs: Duration
-	readonly maxWaiting?: number | undefined
 }
 
 declare function compileHeaders(options: HeaderOptions): HeaderPlan
@@ -1131,29 +664,7 @@ declare function admitAll<Req, Res>(
 	held?: boolean
 ): MaybePromise<Admission<Req, Res>>
 
-interface InflightHandle {
-	readonly limiter: InflightLimiter
-	close(): void
-}
-
 declare function isDeniedRequest<Req, Res>(admission: Admission<Req, Res>): admission is DeniedRequest<Req, Res>
-
-interface RateHandle {
-	readonly limiter: Limiter
-	idle(): Promise<void>
-	close(): void
-}
-
-interface ShedHandle {
-	readonly shedder: Shedder
-	close(): void
-}
-
-interface SlowDownHandle {
-	readonly limiter: Limiter
-	waiting(): number
-	close(): void
-}
 
 declare class HttpRateLimit<Req, Res> extends GatedLimit<Req, Res, RateGate<Req, Res>, RateCheck<Req, Res>> {
 	#private
@@ -1191,13 +702,6 @@ declare class InHandlerDetector {
 
 declare function compileSharedOptions(options: SluiceOptions<Backend>): SharedOptions
 
-interface SluiceOptions<B extends Backend = Backend<Answer>> extends FailoverOptions {
-	readonly backend?: B | undefined
-	readonly clock?: Clock | undefined
-	readonly trust?: ProxyTrustOption | undefined
-	readonly observers?: readonly Observer[] | undefined
-}
-
 declare function createSluiceFor<Req, Res, Mounted extends object, Extra = unknown>(
 	mount: Mount<Req, Res, Mounted>,
 	adapterOptions?: readonly string[]
@@ -1207,18 +711,6 @@ type Mount<Req, Res, Mounted> = (limit: HttpLimit<Req, Res>) => Mounted
 
 interface Limiters<Req, Res, Mounted, Extra = unknown> extends LimiterFactories<Req, Res, Mounted, Extra> {
 	createSluice<B extends Backend = Backend<Answer>>(options?: SluiceOptions<B>): Sluice<Req, Res, Mounted, Extra, B>
-}
-
-interface LimiterFactories<Req, Res, Mounted, Extra = unknown> {
-	rateLimit<Plan extends string = string>(options: RateLimitOptions<Req, Res, Plan> & Extra): Mounted & RateHandle
-	inflightLimit(options: InflightLimitOptions<Req, Res> & Extra): Mounted & InflightHandle
-	slowDown(options: SlowDownOptions<Req, Res> & Extra): Mounted & SlowDownHandle
-	shed(options?: ShedOptions<Req, Res> & Extra): Mounted & ShedHandle
-}
-
-interface Sluice<Req, Res, Mounted, Extra = unknown, B extends Backend = Backend<Answer>>
-	extends LimiterFactories<Req, Res, Mounted, Extra> {
-	limiter(options: LimiterOptions | OnePolicyLimiterOptions): B extends Backend<Answer> ? Limiter<Decision> : Limiter
 }
 
 declare function inflightLimitFor<Req, Res, Mounted extends object, Extra = unknown>(
@@ -1284,6 +776,127 @@ declare function vendorLines(
 
 declare function reportUnlessPreflight(view: RequestView, report: LimiterReport): LimiterReport | undefined
 declare function routeMethod(methods: readonly string[]): string
+export {
+	type ProxyPreset,
+	type PresetInRanges,
+	type TrustedProxy,
+	type ProxyTrust,
+	type ProxyTrustOption,
+	type ClientExplanation,
+	type ExplainClientOptions,
+	type ChangingPolicies,
+	type PolicyFollower,
+	type PreparedPolicies,
+	type CostSource,
+	type SettleContext,
+	type DenialBody,
+	type DenialMessage,
+	type DeniedContext,
+	type DeniedHook,
+	type InflightLimitOptions,
+	type RateLimitOptions,
+	type RequestPolicy,
+	type RequestSluice,
+	type ShedOptions,
+	type SlowDownOptions,
+	type HeaderDialect,
+	type HeaderOptions,
+	type InflightHandle,
+	type RateHandle,
+	type ShedHandle,
+	type SlowDownHandle,
+	type LimiterFactories,
+	type Sluice,
+	type SluiceOptions
+} from './types.js'
+export {
+	type ClientSource,
+	CollapseDetector,
+	type CollapseReporter,
+	type UnprovenProxy,
+	collapseDetector,
+	explainSource,
+	isUnixSocket,
+	isOfRegularResponse,
+	writeDenialHead,
+	type DeniedRequest,
+	type DenialError,
+	type PassError,
+	sendDenial,
+	sendDenialBody,
+	type HttpExchange,
+	capEntry,
+	type CapCheck,
+	InflightGate,
+	prepareAll,
+	type GroupedKeySource,
+	type KeyGroup,
+	compilePartitionKey,
+	RATE_LIMIT_OPTIONS,
+	type GateOverrides,
+	type RateCheck,
+	RateGate,
+	type RateLayer,
+	scopeOfPart,
+	type ShedCheck,
+	ShedGate,
+	type SlowCheck,
+	SlowDownGate,
+	compileHeaders,
+	errorAt,
+	type LayerOptions,
+	LimitLayer,
+	LIMIT_PLACES,
+	type Carrier,
+	onCarrierClose,
+	releasePermit,
+	type Ending,
+	RequestLife,
+	weakly,
+	whenCollected,
+	admitAll,
+	HttpInflightLimit,
+	type Admission,
+	type HttpLimit,
+	isDeniedRequest,
+	HttpRateLimit,
+	HttpShed,
+	HttpSlowDown,
+	InHandlerDetector,
+	compileSharedOptions,
+	createSluiceFor,
+	inflightLimitFor,
+	type Limiters,
+	limitersFor,
+	rateLimitFor,
+	type SharedOptions,
+	SLUICE_OPTIONS,
+	shedFor,
+	slowDownFor,
+	rejectDecorator,
+	rejectMounted,
+	rejectUncalled,
+	type FieldChanges,
+	isForeignField,
+	isLimitField,
+	limitFieldChanges,
+	vendorLines,
+	LimiterReport,
+	reportUnlessPreflight,
+	routeMethod
+}
+export * from '@sluice/limiter-core/http'
+
+// login/index.d.ts
+import { Clock, Duration, Observer, FailoverOptions, Backend } from '@sluice/limiter-core/http'
+import {
+	Duration as Duration$1,
+	MaybePromise as MaybePromise$1,
+	Clock as Clock$1,
+	FailoverOptions as FailoverOptions$1,
+	Backend as Backend$1,
+	Observer as Observer$1
+} from '@sluice/limiter-core'
 
 interface AllowedLogin {
 	readonly outcome: 'allow'
@@ -1405,6 +1018,34 @@ interface LoginProtection {
 }
 
 declare function protectLogin(options: LoginOptions): LoginProtection
+export {
+	type AllowedLogin,
+	type ChallengedLogin,
+	type DeniedLogin,
+	type LoginAttempt,
+	type LoginReason,
+	type FailureLimit,
+	type FailureLimits,
+	type LoginCheck,
+	type LoginOptions,
+	type LoginProofOptions,
+	type LoginRequest,
+	type ProofOfWork,
+	type ProofOfWorkOptions,
+	type ProofOptions,
+	proofOfWork,
+	type ProofFieldOptions,
+	type ProofPageOptions,
+	proofField,
+	proofPage,
+	type LoginProtection,
+	protectLogin,
+	type ProofChallenge
+}
+
+// overload.d.ts
+import { Priority as Priority$1, Clock as Clock$1, InflightBackend as InflightBackend$1 } from '@sluice/limiter-core'
+import { QueueOptions, Prioritizer, ShedSignals, Shedder } from './types.js'
 
 declare function createShedder(options?: ShedderOptions): Shedder
 
@@ -1449,7 +1090,28 @@ interface WaitingRoomOptions {
 }
 
 declare function steadyClock(clock: Clock$1): Clock$1
+export {
+	type CheckHealth,
+	type ShedSignal,
+	type Shedder,
+	type ShedSignals,
+	type SignalThreshold,
+	type QueueOptions,
+	type Prioritizer
+} from './types.js'
+export {
+	createShedder,
+	type ShedderOptions,
+	levelOf,
+	type PrioritizedInflightOptions,
+	prioritizedInflight,
+	createPrioritizer,
+	type Waiter,
+	WaitingRoom,
+	steadyClock
+}
 
+// shared-exports.d.ts
 interface EmailKeyOptions {
 	readonly plusTags: IgnoredPart
 	readonly dots: IgnoredPart
@@ -1458,37 +1120,405 @@ type IgnoredPart = 'keep' | 'ignore' | readonly string[]
 
 declare function emailKey(options: EmailKeyOptions): (address: unknown) => string | undefined
 export {
+	type ProxyPreset,
+	type PresetInRanges,
+	type TrustedProxy,
+	type ProxyTrust,
+	type ProxyTrustOption,
+	type ClientExplanation,
+	type ExplainClientOptions,
+	type CostSource,
+	type CountOnly,
+	type ReservedCost,
+	type SettleContext,
+	type StreamedCost,
+	type DeniedContext,
+	type DeniedHook,
+	type InflightLimitOptions,
+	type PartitionKeyOptions,
+	type OnePolicyOptions,
+	type PlansOptions,
+	type PoliciesOptions,
+	type RateLimitOptions,
+	type SharedRateLimitOptions,
+	type RequestPolicy,
+	type RequestHold,
+	type RequestSluice,
+	type ShedOptions,
+	type SlowDownOptions,
+	type HeaderDialect,
+	type HeaderOptions,
+	type InflightHandle,
+	type RateHandle,
+	type ShedHandle,
+	type SlowDownHandle,
+	type LimiterFactories,
+	type Sluice,
+	type SluiceOptions,
+	type Refusal,
+	type Shedder
+} from './types.js'
+export { type EmailKeyOptions, emailKey, type IgnoredPart }
+export * from '@sluice/limiter-core'
+
+// types.d.ts
+import {
+	Clock,
+	Decision,
+	MaybePromise,
+	Duration,
+	PolicyInput,
+	RequestHook,
+	KeySource,
+	Mode,
+	HttpDenial,
+	Observer,
+	Vendor,
+	FailoverOptions,
+	Backend,
+	AdaptiveLimit,
+	Priority,
+	InflightBackend,
+	Answer
+} from '@sluice/limiter-core/http'
+import {
+	Duration as Duration$1,
+	MaybePromise as MaybePromise$1,
+	Priority as Priority$1,
+	InflightLimiter,
+	Limiter,
+	LimiterOptions,
+	OnePolicyLimiterOptions
+} from '@sluice/limiter-core'
+type ProxyPreset =
+	| 'cloudflare'
+	| 'fastly'
+	| 'fly'
+	| 'vercel'
+	| 'aws-alb'
+	| 'aws-cloudfront'
+	| 'gcp-lb'
+	| 'azure-front-door'
+	| 'azure-app-gateway'
+	| 'heroku'
+	| 'render'
+	| 'railway'
+	| 'cloud-run'
+	| 'nginx'
+	| 'traefik'
+	| 'k8s-ingress'
+
+interface PresetInRanges {
+	readonly preset: ProxyPreset
+	readonly ranges: readonly string[]
+}
+
+interface TrustedProxy {
+	readonly ranges: readonly string[]
+	readonly header: string
+	readonly hops?: number
+}
+
+type ProxyTrust = ProxyPreset | PresetInRanges | TrustedProxy
+
+type ProxyTrustOption = ProxyTrust | readonly ProxyTrust[]
+
+interface ClientExplanation {
+	readonly address: string | undefined
+	readonly key: string
+	readonly peer: string | undefined
+	readonly decidedBy: 'trust' | 'framework' | 'peer'
+	readonly text: string
+}
+
+interface ExplainClientOptions {
+	readonly trust?: ProxyTrustOption | undefined
+}
+
+interface RequestSluice {
+	readonly decisions: readonly Decision[]
+	readonly decision: Decision | undefined
+	charge(units: number, policy?: string): MaybePromise<void>
+	refund(policy?: string): MaybePromise<void>
+	reset(policy?: string): MaybePromise<void>
+	ban(duration: Duration, policy?: string): MaybePromise<void>
+	settle(actual: number, policy?: string): MaybePromise<void>
+	readonly hold: RequestHold | undefined
+	extend(units: number, policy?: string): MaybePromise<boolean>
+	used(units: number, policy?: string): MaybePromise<boolean>
+	readonly exhausted: AbortSignal
+	holdUntil(work: PromiseLike<unknown>): void
+}
+
+interface RequestHold {
+	extend(units: number, policy?: string): MaybePromise<boolean>
+	settle(actual: number, policy?: string): MaybePromise<void>
+	release(policy?: string): MaybePromise<void>
+}
+
+interface RequestPolicy<Req, Res> extends Omit<PolicyInput, 'limit' | 'window'> {
+	readonly limit: number | LimitHook<Req>
+	readonly window: Duration | WindowHook<Req>
+	readonly key?: KeySource<Req>
+	readonly cost?: CostSource<Req, Res>
+}
+
+type LimitHook<Req> = RequestHook<[req: Req], number>
+
+type WindowHook<Req> = RequestHook<[req: Req], Duration>
+
+type CostSource<Req, Res> = number | RequestHook<[req: Req], number> | ReservedCost<Req, Res> | StreamedCost<Req, Res>
+
+interface ReservedCost<Req, Res> extends Reservation<Req> {
+	readonly settle: SettleHook<Req, Res>
+	readonly extend?: undefined
+}
+
+interface Reservation<Req> {
+	readonly reserve: number | RequestHook<[req: Req], number>
+	readonly settleOn?: 'completed' | 'always'
+}
+
+type SettleHook<Req, Res> = RequestHook<[req: Req, res: Res, how: SettleContext], number | undefined>
+
+interface SettleContext {
+	readonly completed: boolean
+	readonly durationMs: number
+	readonly status?: number | undefined
+	readonly used?: number | undefined
+}
+
+interface StreamedCost<Req, Res> extends Reservation<Req> {
+	readonly extend: 'stream'
+	readonly settle?: SettleHook<Req, Res> | undefined
+	readonly extendBy?: number | undefined
+	readonly onExhausted?: 'abort' | 'finish' | undefined
+}
+
+type SkipHook<Req> = RequestHook<[req: Req], boolean>
+
+type RateLimitOptions<Req = unknown, Res = unknown, Plan extends string = string> =
+	| OnePolicyOptions<Req, Res>
+	| PoliciesOptions<Req, Res>
+	| PlansOptions<Req, Res, Plan>
+
+interface OnePolicyOptions<Req, Res>
+	extends SharedRateLimitOptions<Req, Res>,
+		Omit<RequestPolicy<Req, Res>, 'key' | 'cost' | 'backend' | 'mode'> {}
+
+interface SharedRateLimitOptions<Req, Res> extends GateOptions<Req, Res>, HeaderOptions, FailoverOptions {
+	readonly key?: KeySource<Req> | undefined
+	readonly cost?: CostSource<Req, Res> | undefined
+	readonly countOnly?: CountOnly | undefined
+	readonly scope?: string | undefined
+	readonly shared?: boolean | undefined
+	readonly backend?: Backend | undefined
+	readonly partitionKey?: PartitionKeyOptions | undefined
+	readonly status?: number | undefined
+}
+
+interface GateOptions<Req, Res> {
+	readonly trust?: ProxyTrustOption | undefined
+	readonly skip?: SkipHook<Req> | undefined
+	readonly mode?: Mode | undefined
+	readonly message?: DenialMessage<Req> | undefined
+	readonly denied?: DeniedHook<Req, Res> | undefined
+	readonly observers?: readonly Observer[] | undefined
+	readonly clock?: Clock | undefined
+}
+
+type DenialMessage<Req> = DenialBody | RequestHook<[req: Req, context: DeniedContext], DenialBody>
+
+type DenialBody = string | Readonly<Record<string, unknown>>
+
+interface DeniedContext {
+	readonly denial: HttpDenial
+	readonly decision: Decision | undefined
+}
+
+type DeniedHook<Req, Res> = RequestHook<[req: Req, res: Res, context: DeniedContext], unknown>
+
+interface HeaderOptions {
+	readonly headers?: HeaderDialect | 'none' | readonly HeaderDialect[] | undefined
+	readonly legacy?:
+		| {
+				readonly reset: 'epoch' | 'delta'
+		  }
+		| undefined
+	readonly headersOn?: 'all' | 'denied' | undefined
+}
+
+type HeaderDialect = ListName | 'draft-6' | 'legacy' | Vendor
+
+type ListName = 'draft' | 'draft-8' | 'draft-11' | 'next'
+
+type CountOnly = 'failures' | 'successes'
+interface PartitionKeyOptions {
+	readonly secret: string
+}
+
+interface PoliciesOptions<Req, Res> extends SharedRateLimitOptions<Req, Res> {
+	readonly policies: readonly RequestPolicy<Req, Res>[] | ChangingPolicies<Req, Res>
+}
+
+interface ChangingPolicies<Req, Res> {
+	readonly current: readonly RequestPolicy<Req, Res>[]
+	follow(follower: PolicyFollower): () => void
+}
+
+interface PolicyFollower {
+	prepare(): PreparedPolicies
+	report(source: string, error?: unknown): void
+}
+
+interface PreparedPolicies {
+	readonly commit: () => void
+	readonly discard: () => void
+}
+
+interface PlansOptions<Req, Res, Plan extends string = string> extends SharedRateLimitOptions<Req, Res> {
+	readonly plans: Plans<Req, Res, Plan>
+	readonly plan: RequestHook<[req: Req], NoInfer<Plan> | undefined>
+}
+
+type Plans<Req, Res, Plan extends string> = Readonly<Record<Plan, readonly RequestPolicy<Req, Res>[]>>
+
+interface InflightLimitOptions<Req = unknown, Res = unknown>
+	extends GateOptions<Req, Res>,
+		Pick<HeaderOptions, 'headers'> {
+	readonly limit: number | AdaptiveLimit
+	readonly name?: string | undefined
+	readonly key?: KeySource<Req> | undefined
+	readonly status?: number | undefined
+	readonly weight?: number | RequestHook<[req: Req], number> | undefined
+	readonly priority?: PriorityOption<Req> | undefined
+	readonly fairBy?: KeySource<Req> | false | undefined
+	readonly workClass?: 'route' | RequestHook<[req: Req], string> | false | undefined
+	readonly queue?: QueueOptions | undefined
+	readonly prioritizer?: Prioritizer | undefined
+	readonly maxHoldMs?: Duration | undefined
+	readonly holdUntil?: 'response' | 'handler' | undefined
+	readonly backend?: InflightBackend | undefined
+	readonly shared?: boolean | undefined
+}
+
+type PriorityOption<Req> = RequestHook<[req: Req], Priority> | PriorityHeader
+
+interface PriorityHeader {
+	readonly header: string
+}
+
+interface QueueOptions {
+	readonly max: number
+	readonly maxWaitMs: Duration$1
+}
+
+interface Prioritizer {
+	readonly level: number
+	readonly isOverloaded: boolean
+}
+
+interface ShedOptions<Req = unknown, Res = unknown> extends GateOptions<Req, Res>, ShedSignals {
+	readonly name?: string | undefined
+	readonly priority?: PriorityOption<Req> | undefined
+	readonly status?: number | undefined
+}
+
+interface ShedSignals {
+	readonly eventLoopDelayMs?: SignalThreshold | false | undefined
+	readonly eventLoopUtilization?: SignalThreshold | undefined
+	readonly heapUsed?: SignalThreshold | undefined
+	readonly rss?: SignalThreshold | undefined
+	readonly health?: CheckHealth | undefined
+	readonly healthEveryMs?: Duration$1 | undefined
+}
+
+type SignalThreshold =
+	| number
+	| {
+			readonly from: number
+			readonly to?: number | undefined
+	  }
+
+type CheckHealth = () => MaybePromise$1<number | boolean>
+
+interface Shedder {
+	admits(priority?: Priority$1): boolean
+	probability(priority?: Priority$1): number
+	readonly pressure: number
+	readonly signal: ShedSignal | undefined
+	close(): void
+}
+
+type ShedSignal = 'eventLoopDelay' | 'eventLoopUtilization' | 'heapUsed' | 'rss' | 'health'
+
+interface Refusal {
+	readonly pressure: number
+	readonly probability: number
+	readonly signal: ShedSignal
+	readonly retryAfterSeconds: number
+}
+
+interface SlowDownOptions<Req = unknown, Res = unknown>
+	extends Omit<SharedRateLimitOptions<Req, Res>, 'headers' | 'headersOn' | 'legacy' | 'partitionKey'>,
+		Pick<PolicyInput, 'window' | 'algorithm' | 'slices' | 'unit'> {
+	readonly name?: string
+	readonly after: number
+	readonly delayMs: Duration | ((over: number) => number)
+	readonly maxDelayMs: Duration
+	readonly maxWaiting?: number | undefined
+}
+
+interface InflightHandle {
+	readonly limiter: InflightLimiter
+	close(): void
+}
+
+interface RateHandle {
+	readonly limiter: Limiter
+	idle(): Promise<void>
+	close(): void
+}
+
+interface ShedHandle {
+	readonly shedder: Shedder
+	close(): void
+}
+
+interface SlowDownHandle {
+	readonly limiter: Limiter
+	waiting(): number
+	close(): void
+}
+
+interface SluiceOptions<B extends Backend = Backend<Answer>> extends FailoverOptions {
+	readonly backend?: B | undefined
+	readonly clock?: Clock | undefined
+	readonly trust?: ProxyTrustOption | undefined
+	readonly observers?: readonly Observer[] | undefined
+}
+
+interface LimiterFactories<Req, Res, Mounted, Extra = unknown> {
+	rateLimit<Plan extends string = string>(options: RateLimitOptions<Req, Res, Plan> & Extra): Mounted & RateHandle
+	inflightLimit(options: InflightLimitOptions<Req, Res> & Extra): Mounted & InflightHandle
+	slowDown(options: SlowDownOptions<Req, Res> & Extra): Mounted & SlowDownHandle
+	shed(options?: ShedOptions<Req, Res> & Extra): Mounted & ShedHandle
+}
+
+interface Sluice<Req, Res, Mounted, Extra = unknown, B extends Backend = Backend<Answer>>
+	extends LimiterFactories<Req, Res, Mounted, Extra> {
+	limiter(options: LimiterOptions | OnePolicyLimiterOptions): B extends Backend<Answer> ? Limiter<Decision> : Limiter
+}
+export {
 	ProxyPreset,
 	PresetInRanges,
 	TrustedProxy,
 	ProxyTrust,
 	ProxyTrustOption,
-	ClientSource,
-	CollapseDetector,
-	CollapseReporter,
-	UnprovenProxy,
-	TrustedProxies,
-	Hop,
-	collapseDetector,
 	ClientExplanation,
 	ExplainClientOptions,
-	explainSource,
-	isUnixSocket,
-	isOfRegularResponse,
-	writeDenialHead,
-	AnyExchange,
-	HttpExchange,
-	RequestLife,
-	RequestRecord,
 	RequestSluice,
 	RequestHold,
-	NamedLimiter,
-	LimiterReport,
-	AnyCheck,
-	RateCheck,
-	PlanGate,
-	RatePlan,
-	PlanPolicy,
 	RequestPolicy,
 	LimitHook,
 	WindowHook,
@@ -1498,13 +1528,7 @@ export {
 	SettleHook,
 	SettleContext,
 	StreamedCost,
-	CompiledCost,
-	StreamTerms,
-	RequestLimits,
-	RequestLimit,
-	RequestWindows,
 	SkipHook,
-	ResponseSettings,
 	RateLimitOptions,
 	OnePolicyOptions,
 	SharedRateLimitOptions,
@@ -1524,148 +1548,24 @@ export {
 	PreparedPolicies,
 	PlansOptions,
 	Plans,
-	PlanPart,
-	KeyGroups,
-	GroupedPolicies,
-	KeyGroup,
-	SolePolicy,
-	CountedKeys,
-	ShownCheck,
-	Ending,
-	HeldPermit,
-	DeniedRequest,
-	AnswerOptions,
-	DenialError,
-	PassError,
-	sendDenial,
-	sendDenialBody,
-	capEntry,
-	CapCheck,
-	InflightGate,
 	InflightLimitOptions,
 	PriorityOption,
 	PriorityHeader,
 	QueueOptions,
 	Prioritizer,
-	prepareAll,
-	GroupedKeySource,
-	compilePartitionKey,
-	RATE_LIMIT_OPTIONS,
-	GateOverrides,
-	PolicyChanges,
-	Replaceable,
-	ChangingGate,
-	RatePlans,
-	LayerRules,
-	RateGate,
-	RateLayer,
-	Checked,
-	scopeOfPart,
-	ShedCheck,
-	ShedGate,
 	ShedOptions,
 	ShedSignals,
 	SignalThreshold,
 	CheckHealth,
-	HealthShedder,
 	Shedder,
 	ShedSignal,
-	ShedderRules,
-	SignalRange,
-	RuntimeMeters,
-	LoopTimes,
 	Refusal,
-	SlowCheck,
-	SlowDownGate,
 	SlowDownOptions,
-	compileHeaders,
-	errorAt,
-	LayerOptions,
-	PartRateLimitOptions,
-	LimitLayer,
-	HttpLimit,
-	Admission,
-	SharedOptions,
-	Watchable,
-	HttpInflightLimit,
-	GatedLimit,
-	RequestGate,
-	GatedLimitOptions,
-	LIMIT_PLACES,
-	Carrier,
-	onCarrierClose,
-	waiting,
-	releasePermit,
-	weakly,
-	whenCollected,
-	admitAll,
 	InflightHandle,
-	isDeniedRequest,
 	RateHandle,
 	ShedHandle,
 	SlowDownHandle,
-	HttpRateLimit,
-	HttpShed,
-	HttpSlowDown,
-	InHandlerDetector,
-	compileSharedOptions,
 	SluiceOptions,
-	createSluiceFor,
-	Mount,
-	Limiters,
 	LimiterFactories,
-	Sluice,
-	inflightLimitFor,
-	limitersFor,
-	rateLimitFor,
-	SLUICE_OPTIONS,
-	shedFor,
-	slowDownFor,
-	rejectDecorator,
-	Maker,
-	Mounting,
-	rejectMounted,
-	rejectUncalled,
-	FieldChanges,
-	isForeignField,
-	isLimitField,
-	limitFieldChanges,
-	vendorLines,
-	reportUnlessPreflight,
-	routeMethod,
-	AllowedLogin,
-	ChallengedLogin,
-	LoginReason,
-	ProofChallenge,
-	DeniedLogin,
-	LoginAttempt,
-	FailureLimit,
-	FailureLimits,
-	LoginCheck,
-	LoginRequest,
-	LoginOptions,
-	LoginProofOptions,
-	ProofOptions,
-	ProofOfWork,
-	ProofOfWorkOptions,
-	proofOfWork,
-	ProofFieldOptions,
-	ProofPageOptions,
-	proofField,
-	proofPage,
-	LoginProtection,
-	protectLogin,
-	createShedder,
-	ShedderOptions,
-	levelOf,
-	PrioritizedInflightOptions,
-	prioritizedInflight,
-	createPrioritizer,
-	Waiter,
-	WaitingRoom,
-	WaitingRoomOptions,
-	steadyClock,
-	EmailKeyOptions,
-	IgnoredPart,
-	emailKey
+	Sluice
 }

@@ -1,4 +1,593 @@
 // backend.d.ts
+import {
+	Backend,
+	MaybePromise,
+	Answer,
+	BackendVerdict,
+	PolicyVerdict,
+	Policy,
+	AlgorithmName,
+	Fund,
+	CompiledPolicy,
+	PolicyVariant,
+	PolicyHolds,
+	PolicyBookings,
+	Counter,
+	Moment,
+	IdempotencyKey,
+	Decision,
+	Charge,
+	CountedKey,
+	PriorUsage,
+	AdmittedUnits,
+	Observer,
+	Clock,
+	Algorithm,
+	PolicyInput,
+	Duration,
+	Environment,
+	MemoryBackendOptions,
+	RequestBackend,
+	RequestDecision,
+	FailoverRule,
+	Observers,
+	HeldPermit
+} from './types.js'
+
+declare class BookingPolicy extends WrappedPolicy implements PolicyBookings {
+	#private
+	readonly paceMs: number
+	readonly most: number
+	readonly longestMs: number
+	readonly isWeighted: boolean
+	readonly bookings: PolicyBookings
+	readonly holds: PolicyHolds | undefined
+	constructor(inner: CompiledPolicy)
+	take(cells: Float64Array, at: number, now: number, cost: number, numbers: Float64Array): void
+	numbers(cells: Float64Array, at: number, now: number, cost: number, waitMs: number, numbers: Float64Array): void
+	waitMs(cells: Float64Array, at: number, now: number, cost: number): number
+	spend(cells: Float64Array, at: number, now: number, cost: number): void
+	pass(cells: Float64Array, at: number, now: number, cost: number): void
+	book(cells: Float64Array, at: number, now: number, cost: number): boolean
+	remaining(cells: Float64Array, at: number, now: number): number
+	keptMs(cells: Float64Array, at: number, now: number): number
+	untilNextMs(cells: Float64Array, at: number, now: number): number
+}
+
+declare abstract class WrappedPolicy extends UsagePolicy {
+	readonly cells: number
+	readonly room?: number
+	readonly variants: readonly PolicyVariant[] | undefined
+	readonly inner: CompiledPolicy
+	protected readonly first: number
+	constructor(inner: CompiledPolicy, ownCells: number, policy?: Policy, capacity?: number)
+	spend(cells: Float64Array, at: number, now: number, cost: number): void
+	adjust(cells: Float64Array, at: number, now: number, units: number, takenAt: number): number
+	resetAfterMs(cells: Float64Array, at: number, now: number): number
+	keptMs(cells: Float64Array, at: number, now: number): number
+	adopt(cells: Float64Array, at: number, now: number, used: number, resetAfterMs: number): void
+}
+
+declare abstract class UsagePolicy implements CompiledPolicy {
+	readonly policy: Policy
+	abstract readonly cells: number
+	readonly instants?: readonly number[] | undefined
+	readonly capacity: number
+	protected readonly windowMs: number
+	constructor(policy: Policy, capacity: number)
+	abstract waitMs(cells: Float64Array, at: number, now: number, cost: number): number
+	abstract spend(cells: Float64Array, at: number, now: number, cost: number): void
+	abstract adjust(cells: Float64Array, at: number, now: number, units: number, takenAt: number): number
+	abstract remaining(cells: Float64Array, at: number, now: number): number
+	abstract resetAfterMs(cells: Float64Array, at: number, now: number): number
+	keptMs(cells: Float64Array, at: number, now: number): number
+	abstract adopt(cells: Float64Array, at: number, now: number, used: number, resetAfterMs: number): void
+	take(cells: Float64Array, at: number, now: number, cost: number, numbers: Float64Array): void
+	numbers(cells: Float64Array, at: number, now: number, cost: number, waitMs: number, numbers: Float64Array): void
+	protected fits(_cells: Float64Array, _at: number, _now: number, _cost: number): boolean
+	protected firstFitMs(cells: Float64Array, at: number, now: number, cost: number, guess: number): number
+	protected searchFitMs(cells: Float64Array, at: number, now: number, cost: number, guess: number): number
+}
+
+declare class CompiledVariants extends UsagePolicy {
+	#private
+	readonly cells: number
+	readonly variants: readonly PolicyVariant[]
+	readonly instants: readonly number[] | undefined
+	constructor(variants: readonly PolicyVariant[])
+	waitMs(cells: Float64Array, at: number, now: number, cost: number): number
+	spend(cells: Float64Array, at: number, now: number, cost: number): void
+	adjust(cells: Float64Array, at: number, now: number, units: number, takenAt: number): number
+	remaining(cells: Float64Array, at: number, now: number): number
+	resetAfterMs(cells: Float64Array, at: number, now: number): number
+	keptMs(cells: Float64Array, at: number, now: number): number
+	adopt(cells: Float64Array, at: number, now: number, used: number, resetAfterMs: number): void
+}
+
+declare class HoldingPolicy extends WrappedPolicy implements PolicyHolds {
+	#private
+	readonly sliceMs: number
+	readonly holds: PolicyHolds
+	constructor(inner: CompiledPolicy, sliceMs: number)
+	take(cells: Float64Array, at: number, now: number, cost: number, numbers: Float64Array): void
+	waitMs(cells: Float64Array, at: number, now: number, cost: number): number
+	remaining(cells: Float64Array, at: number, now: number): number
+	resetAfterMs(cells: Float64Array, at: number, now: number): number
+	keptMs(cells: Float64Array, at: number, now: number): number
+	adopt(cells: Float64Array, at: number, now: number, used: number, resetAfterMs: number): void
+	endsAt(now: number, forMs: number): number
+	heldOf(cells: Float64Array, at: number, now: number, units: number, endsAt: number): number
+	hold(cells: Float64Array, at: number, now: number, units: number, endsAt: number): void
+	release(cells: Float64Array, at: number, now: number, units: number, endsAt: number): number
+}
+
+declare function holdsName(sliceMs: number): string
+
+declare const algorithms: Readonly<Record<AlgorithmName, Algorithm>>
+
+declare function drainPerMs({ algorithm, limit, windowMs }: Policy): number
+
+declare function formOf(policy: Policy): string
+
+declare function retentionMs(compiled: CompiledPolicy): number
+
+declare const NUMBERS = 4
+declare function firstWholeMs(guess: number, passes: (ms: number) => boolean): number
+
+declare function wholeMsUntil(instant: number, now: number): number
+
+declare function causeOf(error: unknown): string
+
+declare function concernsOneKey(error: unknown): boolean
+declare class LateError extends Error {
+	readonly code = 'LATE'
+	readonly mayHaveCounted: boolean
+	constructor(message: string, mayHaveCounted: boolean)
+}
+
+declare class MalformedAnswer extends Error {
+	readonly code = 'MALFORMED'
+	readonly mayHaveCounted = true
+	constructor(part: string, received: unknown, expected: string)
+}
+
+interface ChargePart {
+	readonly backend: Pick<Backend, 'takeAll' | 'adjustAll'>
+	readonly indexes: readonly number[]
+	readonly charges: readonly Charge[]
+}
+
+declare function mergedAnswer(parts: readonly Pick<ChargePart, 'indexes'>[], answers: readonly Answer[]): Answer
+
+declare function takeParts(parts: readonly ChargePart[], moment?: Moment, peek?: PeekPart): MaybePromise<Answer>
+
+type PeekPart = (part: ChargePart) => MaybePromise<Answer>
+
+declare function checkedAnswer(answer: Answer, charges: readonly Asked[]): Answer
+
+type Asked = Pick<Charge, 'counter' | 'advisory'>
+
+declare class GroupedBackend implements RequestBackend {
+	#private
+	constructor(backendOf: ReadonlyMap<Counter, RequestBackend>)
+	takeAll(charges: readonly Charge[], moment?: Moment): MaybePromise<Answer>
+	peekAll(charges: readonly Charge[], moment?: Moment): MaybePromise<Answer>
+	adjustAll(charges: readonly Charge[], takenAt: number, moment?: Moment): MaybePromise<Answer>
+	resetAll(keys: readonly CountedKey[]): MaybePromise<void>
+}
+
+declare const IDEMPOTENT_MS = 30000
+
+declare function newIdempotencyKey(now: number): IdempotencyKey
+
+declare function markInfallible<B extends Backend>(backend: B): B
+
+declare function countedUnits(compiled: CompiledPolicy, cells: Float64Array, at: number, now: number): number
+
+declare function lacksUsage(
+	compiled: CompiledPolicy,
+	cells: Float64Array,
+	at: number,
+	now: number,
+	{ used, admitted }: PriorUsage
+): boolean
+
+declare function restoreUsage(
+	compiled: CompiledPolicy,
+	cells: Float64Array,
+	at: number,
+	now: number,
+	known: PriorUsage
+): void
+
+declare function storedNameOf(counter: Counter): string
+
+declare function targetId({ key, counter }: { readonly key: string; readonly counter: Pick<Counter, 'name'> }): string
+
+declare class SoleDecision implements Decision, PolicyVerdict {
+	readonly source: string
+	readonly policy: Policy
+	readonly remaining: number
+	readonly retryAfterMs: number
+	readonly resetAfterMs: number
+	readonly takenAt: number
+	readonly availableAfterMs: number
+	readonly counted: boolean
+	readonly shadow: boolean
+	constructor(
+		source: string,
+		policy: Policy,
+		remaining: number,
+		retryAfterMs: number,
+		resetAfterMs: number,
+		takenAt: number,
+		availableAfterMs?: number,
+		counted?: boolean,
+		shadow?: boolean
+	)
+	get allowed(): boolean
+	get verdicts(): readonly PolicyVerdict[]
+	get binding(): PolicyVerdict
+	toJSON(): Decision
+}
+
+declare function plainVerdict(verdict: BackendVerdict): PolicyVerdict
+
+declare function withFund<V extends PolicyVerdict>(verdict: V, fund: Fund | undefined): V
+
+declare class EnvironmentReader {
+	#private
+	constructor(prefix: string, environment: Environment)
+	text(name: string): string | undefined
+	number(name: string): number | undefined
+	limit(name: string): number | undefined
+	oneOf(name: string, words: readonly string[]): string | undefined
+	duration(name: string): Duration | undefined
+	limits(name: string): Readonly<Record<string, number>> | undefined
+	check<T>(run: () => T): T | undefined
+	refuse(): void
+}
+
+declare function resetWarnings(): void
+
+declare const ALLOW_RULE: FailureRule
+
+interface FailureRule {
+	readonly source: FailoverRule['source']
+	take(charges: readonly FailoverCharge[], now: number, basis: Basis): Answer
+	peek(charges: readonly FailoverCharge[], now: number): Answer
+	adjust(charges: readonly FailoverCharge[], takenAt: number, now: number, basis: Basis): Answer
+}
+
+type FailoverCharge = Charge<FailoverCounter>
+
+declare class FailoverCounter implements Counter<MaybePromise<Answer>> {
+	#private
+	readonly compiled: CompiledPolicy
+	readonly name: string
+	readonly remote: Counter
+	readonly mirror: MirrorCounter
+	readonly rule: FailureRule
+	constructor(backend: TakeOne$1, remote: Counter, mirror: MirrorCounter, rule: FailureRule)
+	take(key: string, cost: number, moment?: Moment): MaybePromise<Decision>
+	close(): void
+}
+
+type MirrorCounter = MemoryCounter<MirrorPolicy>
+
+declare class MemoryCounter<P extends CompiledPolicy = CompiledPolicy> implements Counter<Answer> {
+	#private
+	readonly compiled: P
+	readonly name: string
+	readonly slots: CounterSlots
+	constructor(backend: TakeOne, compiled: P, name: string, slots: CounterSlots)
+	take(key: string, cost: number, moment?: Moment): SoleDecision
+	takeAdvisory(key: string, cost: number, moment?: Moment): SoleDecision | RequestDecision
+}
+
+interface CounterSlots {
+	readonly compiled: CompiledPolicy
+	readonly usage: CompiledPolicy
+	readonly arena: Arena
+	readonly low: number
+	readonly high: number
+	readonly fractionOfUnit: number
+	readonly keptMs: CompiledPolicy['keptMs'] | undefined
+	readonly forms: readonly PolicyVariant[]
+}
+
+declare class Arena implements Spender {
+	#private
+	readonly place: SlotRef
+	constructor(cellsPerKey: number, budget: Budget, rehash: RehashBuffer, evicted: Evicted)
+	get bytes(): number
+	get pageBytes(): number
+	find(low: number, high: number): boolean
+	insert(low: number, high: number, tick: number): void
+	release(tick: number): boolean
+	shrink(tick: number): boolean
+}
+interface Spender {
+	readonly bytes: number
+	readonly pageBytes: number
+	release(tick: number): boolean
+	shrink(tick: number): boolean
+}
+
+interface SlotRef {
+	words: Int32Array
+	word: number
+	expiry: number
+	cells: Float64Array
+	at: number
+}
+
+declare class Budget {
+	#private
+	constructor(maxBytes: number)
+	join(spender: Spender): void
+	get spent(): number
+	spend(bytes: number): void
+	has(bytes: number): boolean
+	hasSpare(bytes: number): boolean
+	isWithinShare(spender: Spender, bytes: number): boolean
+	get isLow(): boolean
+	grant(spender: Spender, pages: number, tick: number): number
+	refill(tick: number, except?: Spender): void
+}
+
+declare class RehashBuffer {
+	#private
+	count: number
+	constructor(keptBytes: number)
+	pack(shards: readonly Shard[], { slots, cells }: PageLayout, tick: number, place: SlotRef): void
+	low(key: number): number
+	tag(key: number): number
+	unpack(key: number, { cells }: PageLayout, place: SlotRef): void
+	clear(): void
+}
+
+declare class Shard {
+	#private
+	depth: number
+	constructor(depth: number, layout: PageLayout)
+	get pages(): number
+	addPage(): void
+	givePages(to: Shard, kept: number): void
+	clear(): void
+	find(low: number, high: number, place: SlotRef): boolean
+	place(low: number, high: number, tick: number, place: SlotRef): boolean
+	victim(low: number, high: number, place: SlotRef): void
+	each(tick: number, place: SlotRef, visit: () => void): void
+	livePart(tick: number): number
+}
+
+declare class PageLayout {
+	readonly cells: number
+	readonly sets: number
+	readonly bits: number
+	readonly stride: number
+	readonly expiry: number
+	readonly bufferBytes: number
+	constructor(cells: number)
+	get slots(): number
+	get bytes(): number
+}
+
+type Evicted = (low: number, tag: number, expiry: number) => void
+
+interface TakeOne {
+	takeOne(
+		counter: MemoryCounter,
+		key: string,
+		cost: number,
+		moment: Moment | undefined,
+		isAdvisory: boolean
+	): SoleDecision | RequestDecision
+}
+
+declare class MirrorPolicy extends WrappedPolicy {
+	#private
+	readonly fullCapacity: number
+	readonly forgetsMs: number
+	basis: Basis
+	readonly own: OwnUnits
+	moved: number
+	constructor(compiled: CompiledPolicy, share: number, usesPassed?: boolean)
+	waitMs(cells: Float64Array, at: number, now: number, cost: number): number
+	spend(cells: Float64Array, at: number, now: number, cost: number): void
+	adjust(cells: Float64Array, at: number, now: number, units: number, takenAt: number): number
+	remaining(cells: Float64Array, at: number, now: number): number
+	adopt(cells: Float64Array, at: number, now: number, used: number, resetAfterMs: number): void
+	adopterOf(calledAt: number, owed: number, moved?: number): Pick<CompiledPolicy, 'adopt'>
+	missingUsage(
+		cells: Float64Array,
+		at: number,
+		now: number,
+		owed: number,
+		mayHaveLost: (calledAt: number) => boolean
+	): PriorUsage | undefined
+}
+
+type Basis = 'counted' | 'uncounted' | 'unsure'
+
+declare class OwnUnits {
+	#private
+	static readonly cells = 4
+	returned: number
+	constructor(offset: number, scale: number)
+	forget(cells: Float64Array, at: number): void
+	add(cells: Float64Array, at: number, now: number, units: number, basis: Basis): void
+	unreported(cells: Float64Array, at: number, used: number): UnreportedUnits
+	handOut(
+		cells: Float64Array,
+		at: number,
+		now: number,
+		{ uncounted, unsure }: UnreportedUnits,
+		counted: number
+	): AdmittedUnits | undefined
+	resolve(cells: Float64Array, at: number, units: number, isCounted: boolean, reported?: AdmittedUnits): void
+	handBack(
+		cells: Float64Array,
+		at: number,
+		{ uncounted, unsure, ageMs }: AdmittedUnits,
+		now: number,
+		basis: Basis
+	): void
+}
+
+type UnreportedUnits = Pick<AdmittedUnits, 'uncounted' | 'unsure'>
+
+interface TakeOne$1 {
+	takeOne(counter: FailoverCounter, key: string, cost: number, moment?: Moment): MaybePromise<Decision>
+}
+
+declare const DENY_RULE: FailureRule
+
+declare const OUTAGE_RETRY_MS = 1000
+
+interface Call<T, R> {
+	readonly operation: string
+	send(limits: Limits, now: number): MaybePromise<T>
+	answered(answer: T, now: number): R
+	fallback(now: number, basis: Basis): R
+}
+
+type Limits = Required<Pick<Moment, 'now' | 'deadlineAt'>>
+
+declare class GuardedCalls {
+	#private
+	constructor(options: GuardedCallsOptions)
+	call<T, R>(call: Call<T, R>, moment?: Moment): MaybePromise<R>
+	callUnawaited<T, R>(call: Call<T, R>): void
+	skipped(now: number): boolean
+	probe(send: () => MaybePromise<unknown>, now: number): void
+	close(): void
+}
+
+interface GuardedCallsOptions {
+	readonly health: Health
+	readonly observers: Observers
+	readonly clock: Clock
+	readonly deadlineMs: number
+	readonly answered?: () => void
+}
+
+declare class Health {
+	#private
+	readonly name: string
+	readonly breaker: Breaker
+	readonly log: FailureLog
+	readonly observers: Observers
+	constructor(options: HealthOptions)
+	failed(cause: string, error: unknown, calledAt?: number): void
+	reportFailure(cause: string, error: unknown): void
+}
+
+declare class Breaker {
+	#private
+	constructor(options: BreakerOptions)
+	get state(): BreakerState
+	admits(): boolean
+	succeeded(): void
+	failed(calledAt?: number, isLate?: boolean): void
+	abandoned(): void
+	mayProbe(now?: number): boolean
+	probed(tookMs: number, deadlineMs?: number): void
+	probeSoon(): void
+}
+
+interface BreakerOptions {
+	readonly clock: Clock
+	readonly deadlineMs: number
+	readonly changed: (state: BreakerState) => void
+}
+
+type BreakerState = 'closed' | 'open' | 'half-open'
+
+declare class FailureLog {
+	#private
+	constructor(backend: string, clock: Clock)
+	countFallback(): void
+	failed(cause: string, error: unknown): void
+	recovered(): void
+}
+
+interface HealthOptions {
+	readonly name: string
+	readonly clock: Clock
+	readonly deadlineMs: number
+	readonly observers: Observers
+	readonly changed?: (state: BreakerState) => void
+}
+
+declare class MaxHoldTimer {
+	#private
+	constructor(clock: Clock, maxHoldMs: number)
+	add(permit: HeldPermit): void
+	delete(permit: HeldPermit): void
+	close(): void
+}
+
+declare class MaxHoldTimers {
+	#private
+	constructor(clock: Clock)
+	of(maxHoldMs: number | undefined): MaxHoldTimer | undefined
+	close(): void
+}
+
+declare function pause(ms: number, clock: Clock, signal?: AbortSignal | null, sooner?: Promise<void>): Promise<void>
+interface AnswerSource {
+	readonly name: string
+	readonly counted: boolean
+}
+
+declare class MemoryBackend implements Backend<Answer> {
+	#private
+	readonly name = 'memory'
+	readonly synchronous = true
+	readonly perProcess = true
+	readonly keepsHolds = true
+	readonly booksTurns = true
+	source: AnswerSource
+	constructor(maxBytes: number, clock: Clock, source?: AnswerSource)
+	get bytes(): number
+	open<P extends CompiledPolicy>(compiled: P, name: string): MemoryCounter<P>
+	takeAll(charges: readonly Charge[], moment?: Moment): Answer
+	takeOne(
+		{ slots }: MemoryCounter,
+		key: string,
+		cost: number,
+		moment: Moment | undefined,
+		isAdvisory: boolean
+	): SoleDecision | RequestDecision
+	peekAll(charges: readonly Charge[], moment?: Moment): Answer
+	adjustAll(charges: readonly Charge[], takenAt: number, moment?: Moment): Answer
+	resetAll(keys: readonly CountedKey[]): void
+	look({ key, counter }: CountedKey, now: number): SlotRef
+	adopt({ key, counter }: CountedKey, known: PriorUsage, now: number, by?: Pick<CompiledPolicy, 'adopt'>): void
+	observe(observer: Observer): () => void
+	close(): void
+}
+
+declare function processMemory(options?: MemoryBackendOptions): Backend<Answer>
+
+declare function countName(scope: string, { name }: Pick<Policy, 'name'>, cells: string): string
+
+declare function parseScope(scope: unknown): string
+
+declare function meantBy(name: string, known: readonly string[]): string | undefined
+
+declare function compilePolicy(input: PolicyInput, fallback?: AlgorithmName): Policy
+
+declare class PolicyVariants {
+	#private
+	constructor(policies: readonly Policy[], largestOverride?: number, keepsHolds?: boolean)
+	compile(policy: Policy, limit?: number, windowMs?: number): CompiledPolicy
+	get layoutName(): string
+}
+
+declare function repeatEvery(clock: Clock, tickMs: number, run: () => void): () => void
 export {
 	type Backend,
 	type CapControls,
@@ -78,6 +667,48 @@ export {
 	type Script,
 	type ScriptRunner,
 	type SqlRunner,
+	type RequestBackend,
+	ChargeVerdict,
+	hasDenial,
+	RequestDecision,
+	type Environment,
+	badOption,
+	messageOf,
+	type SluiceCode,
+	SluiceError,
+	kindOf,
+	shown,
+	warn,
+	warnOnce,
+	type BackendErrorRule,
+	compileFailover,
+	type FailoverOptions,
+	type FailoverRule,
+	Deadlines,
+	FULL,
+	WEIGHT_EXCEEDS_LIMIT,
+	HeldPermit,
+	type PermitOwner,
+	joinedKey,
+	Observers,
+	integerFrom,
+	oneOf,
+	optionalFunction,
+	optionsOf,
+	checkedUnits,
+	type PolicyInput,
+	processWideMap,
+	afterThisTurn,
+	clockOf,
+	isSystemClock,
+	KEEP_ALIVE,
+	systemClock,
+	type Duration,
+	parseDuration,
+	parseMs,
+	parseTimerMs
+} from './types.js'
+export {
 	BookingPolicy,
 	CompiledVariants,
 	HoldingPolicy,
@@ -99,7 +730,6 @@ export {
 	takeParts,
 	checkedAnswer,
 	GroupedBackend,
-	type RequestBackend,
 	IDEMPOTENT_MS,
 	newIdempotencyKey,
 	markInfallible,
@@ -109,26 +739,10 @@ export {
 	storedNameOf,
 	targetId,
 	SoleDecision,
-	ChargeVerdict,
-	hasDenial,
 	plainVerdict,
-	RequestDecision,
 	withFund,
-	type Environment,
 	EnvironmentReader,
-	badOption,
-	messageOf,
-	type SluiceCode,
-	SluiceError,
-	kindOf,
-	shown,
 	resetWarnings,
-	warn,
-	warnOnce,
-	type BackendErrorRule,
-	compileFailover,
-	type FailoverOptions,
-	type FailoverRule,
 	ALLOW_RULE,
 	DENY_RULE,
 	OUTAGE_RETRY_MS,
@@ -137,15 +751,9 @@ export {
 	Breaker,
 	type BreakerOptions,
 	type BreakerState,
-	Deadlines,
 	Health,
-	FULL,
-	WEIGHT_EXCEEDS_LIMIT,
 	type MaxHoldTimer,
 	MaxHoldTimers,
-	HeldPermit,
-	type PermitOwner,
-	joinedKey,
 	pause,
 	type AnswerSource,
 	MemoryBackend,
@@ -153,30 +761,475 @@ export {
 	processMemory,
 	countName,
 	parseScope,
-	Observers,
 	meantBy,
-	integerFrom,
-	oneOf,
-	optionalFunction,
-	optionsOf,
-	checkedUnits,
 	compilePolicy,
-	type PolicyInput,
 	PolicyVariants,
-	processWideMap,
-	afterThisTurn,
-	clockOf,
-	isSystemClock,
-	KEEP_ALIVE,
-	repeatEvery,
-	systemClock,
-	type Duration,
-	parseDuration,
-	parseMs,
-	parseTimerMs
-} from './types.js'
+	repeatEvery
+}
 
 // http.d.ts
+import {
+	Backend,
+	MaybePromise,
+	Answer,
+	PolicyVerdict,
+	Policy,
+	Counter,
+	Moment,
+	RequestView,
+	Decision,
+	Charge,
+	CountedKey,
+	BanTerms,
+	LimiterControls,
+	CapControls,
+	AdaptiveLimit,
+	Clock,
+	LearnedLimits,
+	AcquireOptions,
+	Cap,
+	PermitOutcome,
+	InflightBackend,
+	Permit,
+	Denial,
+	LimitOverrides,
+	PolicyInput,
+	Duration,
+	Mode,
+	SluiceCode,
+	SluiceError,
+	HeaderLine,
+	HttpDenial,
+	InflightLimiterOptions,
+	InflightLimiter,
+	AddressRules,
+	AddressRange,
+	AddressOptions,
+	DENY,
+	EXEMPT,
+	KeySource,
+	ReportFallback,
+	Keys,
+	Costs,
+	CommonOptions,
+	Limiter,
+	HoldOptions,
+	Hold,
+	Outcome,
+	RequestBackend,
+	FailoverRule,
+	Observers,
+	HeldPermit,
+	PermitOwner
+} from './types.js'
+
+declare const LARGEST_LOG = 128
+
+declare function banCallsEnded(): Promise<void>
+
+declare function hasTaken({ allowed, verdicts }: Decision, policyName: string): boolean
+
+declare function binds(a: PolicyVerdict, b: PolicyVerdict): boolean
+
+declare function badValue(code: SluiceCode, option: string, received: unknown, expected: string): SluiceError
+
+declare const DRAFT: ListDialect
+
+interface ListDialect {
+	readonly available: string
+	readonly seconds: string
+}
+
+declare const ROUNDING_ERROR_MS = 0.001
+
+declare function stringItem(text: string): string
+
+declare function wholeSeconds(ms: number): number
+
+declare const DRAFT_HEADERS: HeaderPlan
+
+interface HeaderPlan {
+	readonly list: ListDialect | undefined
+	readonly fields: readonly FieldDialect[]
+	readonly vendors: readonly Vendor[]
+	readonly onAllowed: boolean
+}
+
+interface FieldDialect {
+	readonly prefix: 'X-RateLimit' | 'RateLimit'
+	readonly reset: 'epoch' | 'delta'
+}
+
+type Vendor = 'openai' | 'anthropic'
+
+interface HeaderEntry {
+	readonly plan: HeaderPlan
+	readonly allowed: boolean
+	readonly policyItems: string
+	readonly rateItems: string
+	readonly binding: PolicyVerdict | undefined
+	readonly verdicts: readonly PolicyVerdict[]
+}
+
+declare function headerLines(entries: readonly HeaderEntry[], wallMs: () => number): HeaderLine[]
+
+declare function httpDenial(status: number, violated: readonly string[], retryAfterMs: number): HttpDenial
+
+declare function policyItems(policies: readonly Policy[], partitionOf?: (policy: Policy) => string): string
+
+declare function rateEntry(
+	plan: HeaderPlan,
+	policyItems: string,
+	decision: Decision,
+	partitionOf?: (policy: Policy) => string
+): HeaderEntry
+
+declare function soleEntry(plan: HeaderPlan, policyItems: string, verdict: PolicyVerdict): HeaderEntry
+
+declare function violatedPolicies(decision: Decision): string[]
+
+declare const PROBLEM_MEDIA_TYPE = 'application/problem+json'
+
+declare function problemBody(status: number, violated: readonly string[]): string
+declare function retryAfterMs(field: string, wallMs: number): number | undefined
+
+declare class BackedInflightLimiter implements InflightLimiter {
+	#private
+	readonly name: string
+	readonly observers: Observers
+	controlled: ControlledCap | undefined
+	readonly learned: LearnedLimits | undefined
+	constructor(
+		{ name, limit, maxHoldMs, backend, shared, clock, observers }: InflightLimiterOptions,
+		place?: string | undefined,
+		local?: InflightBackend | undefined
+	)
+	get limit(): number
+	get maxWeight(): number
+	limitOf(key?: string, request?: AcquireOptions): number
+	acquire(key?: string, options?: AcquireOptions): MaybePromise<Permit | undefined>
+	count(key?: string): MaybePromise<number>
+	close(): MaybePromise<void>
+}
+
+declare class ControlledCap {
+	#private
+	readonly cap: Cap
+	readonly limit: number | undefined
+	readonly mode: CapControls['mode']
+	constructor(configured: Cap, controls: readonly CapControls[], hasFixedLimit: boolean)
+	denialOf(key: string, weight: number): Denial | undefined
+}
+
+declare function isAdaptive(limit: unknown): limit is AdaptiveLimit
+
+declare class MemoryInflight implements InflightBackend, PermitOwner {
+	#private
+	readonly isLocal = true
+	constructor(options: MemoryInflightOptions)
+	acquire(key: string, { weight, signal, cap }?: AcquireOptions): Permit | Denial
+	count(key: string): number
+	released(permit: HeldPermit): void
+	close(): void
+}
+
+interface MemoryInflightOptions {
+	readonly limit: number
+	readonly clock: Clock
+	readonly maxHoldMs: number | undefined
+	readonly released: (key: string, heldMs: number) => void
+}
+
+declare class WatchedPermit implements Permit {
+	#private
+	constructor(permit: Permit, clock: Clock, released: (heldMs: number, outcome: PermitOutcome) => void)
+	get lost(): AbortSignal
+	release(outcome?: PermitOutcome): unknown
+	[Symbol.dispose](): void
+}
+interface Address {
+	readonly version: 4 | 6
+	readonly groups: readonly number[]
+}
+
+declare function parseAddress(text: string): Address | undefined
+
+declare function withoutPort(text: string): string | undefined
+
+declare function writeIPv6(groups: readonly number[]): string
+
+declare function addressKey(text: string, rules: AddressRules): string | undefined
+
+declare function addressRules(options?: AddressOptions): AddressRules
+
+declare function isWithin(range: AddressRange, groups: readonly number[]): boolean
+
+declare const MAPPED_IPV4: AddressRange
+
+declare function rangeOf(base: string, bits?: number): AddressRange | undefined
+
+declare const NO_ADDRESS = 'no-address'
+
+type ResolvedKey = string | typeof EXEMPT | typeof DENY
+
+declare const reportNothing: ReportFallback
+
+declare function resolveKey<Raw>(
+	source: KeySource<Raw>,
+	view: RequestView<Raw>,
+	report: ReportFallback,
+	rules?: AddressRules
+): MaybePromise<ResolvedKey>
+
+declare function isPreflight(view: RequestView): boolean
+
+declare function preflightKey<Sign>(key: string | Sign): string | Sign
+
+declare function isHeaderName(name: unknown): name is string
+
+declare function labelOf(source: KeySource<never>): string
+
+interface RequestTerms {
+	readonly limits?: readonly (number | undefined)[] | undefined
+	readonly windows?: readonly (number | undefined)[] | undefined
+}
+
+declare function wholeCost(value: unknown): number
+
+declare class LimiterHold implements Hold {
+	#private
+	readonly allowed: boolean
+	decision: Decision
+	readonly forMs: number
+	constructor(limiter: HoldingLimiter, policies: readonly HeldPolicy[], forMs: number, decision: Decision)
+	extend(units: Costs): MaybePromise<boolean>
+	settle(actual: Costs): MaybePromise<Decision>
+	settleOne(name: string, actual: number): MaybePromise<Decision>
+	release(): MaybePromise<Decision>
+}
+
+interface HoldingLimiter {
+	readonly clock: Clock
+	take(charges: readonly Charge[], moment?: Moment): MaybePromise<Decision>
+	readonly adjustments: {
+		adjust(charges: readonly Charge[], takenAt: number, uncounted: boolean): MaybePromise<Answer>
+		atLimitOf(taken: Decision, charge: Charge): Charge
+	}
+}
+
+declare class HeldPolicy {
+	#private
+	constructor(charge: Charge, forMs: number)
+	get policy(): string
+	get mustReturn(): boolean
+	more(units: number): Charge
+	record(more: number, decision: Decision, charge: Charge): void
+	get charge(): Charge
+	get isSettled(): boolean
+	settle(actual: number): readonly SettlingCharge[]
+	giveBack(): readonly SettlingCharge[]
+}
+
+interface SettlingCharge {
+	readonly charge: Charge
+	readonly takenAt: number
+	readonly uncounted: boolean
+}
+
+declare class KeyTerms {
+	#private
+	set(key: string, limit: number | undefined, windowMs: number | undefined): void
+	knows(key: string): boolean
+	of(key: string): Terms | undefined
+	follow(previous: KeyTerms): void
+}
+interface Terms {
+	readonly limit: number | undefined
+	readonly windowMs: number | undefined
+}
+
+declare function backendOf(value: unknown, option: string): Backend
+
+interface LimiterIdentity {
+	privateScope?: string
+}
+
+interface OpenOptions extends CommonOptions {
+	readonly routeScope?: string | undefined
+	readonly identity?: LimiterIdentity | undefined
+}
+
+declare function openPolicies(plans: readonly (readonly PolicyInput[])[], options: OpenOptions): OpenPolicy[][]
+
+interface OpenPolicy {
+	readonly policy: Policy
+	readonly counter: Counter
+	readonly counters: LimitCounters
+	readonly terms?: KeyTerms | undefined
+	readonly overrides?: OverrideCounters | undefined
+	readonly ban?: OpenBan | undefined
+	readonly backend: ChargedBackend
+	readonly home: Backend
+	readonly mode: Mode
+	readonly failover?: FailoverRule
+	readonly close: () => void
+}
+
+interface LimitCounters {
+	readonly own: Counter
+	readonly windows: readonly Counter[]
+	prepare(limit: number, windowMs?: number): void
+	of(limit: number, windowMs?: number): Counter | undefined
+}
+
+declare class OverrideCounters {
+	#private
+	constructor(limits: LimitOverrides, counters: LimitCounters)
+	get exemptsOthers(): boolean
+	limitOf(key: string): number | undefined
+	counterOf(key: string, other?: Counter): Counter
+	isExempt(key: string): boolean
+	inFront(counters: LimitCounters): OverrideCounters
+}
+
+interface OpenBan {
+	readonly policy: string
+	readonly terms: BanTerms
+	readonly strikes: Counter
+	readonly offences: Counter | undefined
+	readonly running: readonly Counter[]
+	readonly isSynchronous: boolean
+	readonly latest: LatestBan | undefined
+	readonly isSlotted: boolean
+}
+
+interface LatestBan {
+	endsAt: number
+}
+
+type ChargedBackend = RequestBackend & Pick<Backend, 'observe'>
+
+declare class PolicyLimiter implements Limiter {
+	#private
+	readonly policies: readonly Policy[]
+	readonly bans: LimiterBans
+	controlled: ControlledPolicies | undefined
+	constructor(policies: readonly OpenPolicy[], clock: Clock | undefined, observers: Observers, failover?: FailoverRule)
+	take(key: Keys, cost?: Costs, moment?: Moment): MaybePromise<Decision>
+	takeEach(
+		keys: readonly (string | undefined)[],
+		costs: readonly number[],
+		moment?: Moment,
+		terms?: RequestTerms
+	): MaybePromise<Decision>
+	holdEach(
+		keys: readonly (string | undefined)[],
+		costs: readonly number[],
+		moment?: Moment,
+		terms?: RequestTerms
+	): MaybePromise<LimiterHold>
+	chargeOne(index: number, key: string, units: number, taken: Decision): MaybePromise<Answer>
+	resetOne(index: number, key: string): MaybePromise<void>
+	peekOne(index: number, key: string, cost: number): MaybePromise<Decision>
+	control(controls: LimiterControls | undefined, owner: object): void
+	peek(key: Keys, cost?: Costs, moment?: Moment): MaybePromise<Decision>
+	charge(key: Keys, units: Costs, taken?: Decision | number): MaybePromise<Decision>
+	hold(key: Keys, options: HoldOptions): MaybePromise<LimiterHold>
+	reset(key: Keys): MaybePromise<void>
+	replace(previous: PolicyLimiter): void
+	ban(key: Keys, duration: Duration): MaybePromise<void>
+	report(key: Keys, outcome: Outcome): MaybePromise<void>
+	close(): void
+}
+
+declare class LimiterBans {
+	#private
+	constructor(all: readonly OpenBan[], open: readonly OpenPolicy[], backend: BanningBackend | undefined)
+	follow(previous: LimiterBans): void
+	ban(charges: () => readonly Charge[], duration: Duration): MaybePromise<void>
+	banOne(index: number, key: string, duration: Duration): MaybePromise<void>
+	struck(charge: Charge, decision: Decision, moment: Moment | undefined): MaybePromise<Decision>
+	report(charges: () => readonly Charge[], outcome: Outcome): MaybePromise<void>
+	reportOne(index: number, key: string, outcome: Outcome): MaybePromise<void>
+	liftOne(index: number, key: string): MaybePromise<void>
+}
+
+declare class BanningBackend implements RequestBackend {
+	#private
+	readonly synchronous: boolean
+	constructor(inner: RequestBackend, bans: readonly OpenBan[], clock: Clock, observers: Observers)
+	takeAll(charges: readonly Charge[], moment?: Moment): MaybePromise<Answer>
+	struck(charges: readonly Charge[], answer: Answer, moment: Moment | undefined): MaybePromise<Answer>
+	follow(previous: BanningBackend): void
+	peekAll(charges: readonly Charge[], moment?: Moment): MaybePromise<Answer>
+	adjustAll(charges: readonly Charge[], takenAt: number, moment?: Moment): MaybePromise<Answer>
+	resetAll(keys: readonly CountedKey[]): MaybePromise<void>
+	lift(keys: readonly CountedKey[]): MaybePromise<void>
+	ban(keys: readonly CountedKey[], ms: number): MaybePromise<void>
+	report(keys: readonly CountedKey[], outcome: 'success' | 'failure'): MaybePromise<void>
+}
+
+declare class ControlledPolicies {
+	#private
+	constructor(open: readonly OpenPolicy[], all: readonly LimiterControls[])
+	isOff({ name }: Pick<Policy, 'name'>): boolean
+	isEnforced({ name }: Pick<Policy, 'name'>, configured: Mode): boolean
+	blocked(charges: readonly Charge[]): Answer | undefined
+	applyTo(charges: readonly Charge[]): readonly Charge[]
+	withLimit(charge: Charge): Charge
+}
+
+declare class LimiterWarnings {
+	#private
+	constructor(names: () => readonly string[])
+	once(code: SluiceCode, message: () => string, about?: string): void
+}
+
+declare function isRequest(options: object): boolean
+
+declare function optionalBoolean(option: string, value: unknown): boolean
+
+declare const POLICY_ONLY: readonly [
+	'name',
+	'limit',
+	'window',
+	'algorithm',
+	'burst',
+	'slices',
+	'calendar',
+	'overrides',
+	'ban',
+	'unit',
+	'maxHoldMs',
+	'retry'
+]
+declare const DEFAULT_NAMES: {
+	readonly rateLimit: 'default'
+	readonly slowDown: 'slow-down'
+	readonly inflightLimit: 'inflight'
+	readonly limitConnections: 'connections'
+	readonly shed: 'shed'
+}
+
+declare function modeOf(outer: Mode | undefined, inner?: Mode): Mode
+
+declare function parseMode(value: unknown, option: string): Mode
+
+declare function headerText(value: unknown, option: string): string
+
+declare const LARGEST_HEADER_INTEGER = 999999999999999
+
+declare function inThisContext<Arg>(run: (arg: Arg) => void): (arg: Arg) => void
+interface CollapsedClients {
+	readonly address: string
+	readonly reason: string
+	readonly advice: string
+	readonly trust?: string | undefined
+}
+
+declare function collapsedClients(): CollapsedClients | undefined
+
+declare function recordCollapsedClients(found: CollapsedClients | undefined): void
 export {
 	type Backend,
 	type CapControls,
@@ -256,15 +1309,10 @@ export {
 	type Script,
 	type ScriptRunner,
 	type SqlRunner,
-	LARGEST_LOG,
-	banCallsEnded,
-	hasTaken,
-	binds,
 	ChargeVerdict,
 	hasDenial,
 	RequestDecision,
 	badOption,
-	badValue,
 	messageOf,
 	type SluiceCode,
 	SluiceError,
@@ -276,44 +1324,12 @@ export {
 	type FailoverOptions,
 	type FailoverRule,
 	Deadlines,
-	DRAFT,
-	type ListDialect,
-	ROUNDING_ERROR_MS,
-	stringItem,
-	wholeSeconds,
-	DRAFT_HEADERS,
-	type FieldDialect,
-	type HeaderEntry,
 	type HeaderLine,
-	type HeaderPlan,
 	type HttpDenial,
-	headerLines,
-	httpDenial,
-	policyItems,
-	rateEntry,
-	soleEntry,
-	type Vendor,
-	violatedPolicies,
-	PROBLEM_MEDIA_TYPE,
-	problemBody,
-	retryAfterMs,
 	FULL,
 	WEIGHT_EXCEEDS_LIMIT,
-	BackedInflightLimiter,
-	isAdaptive,
-	MemoryInflight,
-	WatchedPermit,
-	type Address,
-	parseAddress,
-	withoutPort,
-	writeIPv6,
 	type AddressRules,
-	addressKey,
-	addressRules,
 	type AddressRange,
-	isWithin,
-	MAPPED_IPV4,
-	rangeOf,
 	clientKey,
 	joinedKey,
 	type AddressDoubt,
@@ -321,50 +1337,19 @@ export {
 	DENY,
 	EXEMPT,
 	type KeySource,
-	NO_ADDRESS,
 	type ReportFallback,
-	type ResolvedKey,
-	reportNothing,
-	resolveKey,
-	isPreflight,
-	preflightKey,
 	byIp,
-	isHeaderName,
-	labelOf,
-	type RequestTerms,
-	wholeCost,
-	type LimiterHold,
-	KeyTerms,
 	type Outcome,
-	backendOf,
-	type LimiterIdentity,
-	type OpenOptions,
-	openPolicies,
-	type OpenPolicy,
-	PolicyLimiter,
-	LimiterWarnings,
 	Observers,
 	type OptionPlaces,
 	integerFrom,
-	isRequest,
 	oneOf,
-	optionalBoolean,
 	optionalFunction,
 	optionsOf,
-	POLICY_ONLY,
 	type BanInput,
-	DEFAULT_NAMES,
 	type Mode,
-	modeOf,
-	parseMode,
 	checkedUnits,
-	headerText,
-	LARGEST_HEADER_INTEGER,
 	type PolicyInput,
-	inThisContext,
-	type CollapsedClients,
-	collapsedClients,
-	recordCollapsedClients,
 	processWideMap,
 	afterThisTurn,
 	clockOf,
@@ -376,8 +1361,198 @@ export {
 	parseMs,
 	parseTimerMs
 } from './types.js'
+export {
+	LARGEST_LOG,
+	banCallsEnded,
+	hasTaken,
+	binds,
+	badValue,
+	DRAFT,
+	type ListDialect,
+	ROUNDING_ERROR_MS,
+	stringItem,
+	wholeSeconds,
+	DRAFT_HEADERS,
+	type FieldDialect,
+	type HeaderEntry,
+	type HeaderPlan,
+	headerLines,
+	httpDenial,
+	policyItems,
+	rateEntry,
+	soleEntry,
+	type Vendor,
+	violatedPolicies,
+	PROBLEM_MEDIA_TYPE,
+	problemBody,
+	retryAfterMs,
+	BackedInflightLimiter,
+	isAdaptive,
+	MemoryInflight,
+	WatchedPermit,
+	type Address,
+	parseAddress,
+	withoutPort,
+	writeIPv6,
+	addressKey,
+	addressRules,
+	isWithin,
+	MAPPED_IPV4,
+	rangeOf,
+	NO_ADDRESS,
+	type ResolvedKey,
+	reportNothing,
+	resolveKey,
+	isPreflight,
+	preflightKey,
+	isHeaderName,
+	labelOf,
+	type RequestTerms,
+	wholeCost,
+	type LimiterHold,
+	KeyTerms,
+	backendOf,
+	type LimiterIdentity,
+	type OpenOptions,
+	openPolicies,
+	type OpenPolicy,
+	PolicyLimiter,
+	LimiterWarnings,
+	isRequest,
+	optionalBoolean,
+	POLICY_ONLY,
+	DEFAULT_NAMES,
+	modeOf,
+	parseMode,
+	headerText,
+	LARGEST_HEADER_INTEGER,
+	inThisContext,
+	type CollapsedClients,
+	collapsedClients,
+	recordCollapsedClients
+}
 
 // index.d.ts
+import {
+	Backend,
+	MaybePromise,
+	Answer,
+	Decision,
+	Clock,
+	Permit,
+	LimitOverrides,
+	PolicyInput,
+	Duration,
+	Environment,
+	FailoverOptions,
+	InflightLimiterOptions,
+	InflightLimiter,
+	KeyResult,
+	KeySource,
+	LabelledKeySource,
+	Keys,
+	Costs,
+	CommonOptions,
+	Limiter,
+	MemoryBackendOptions
+} from './types.js'
+
+declare function policyFromEnv<Options extends PolicyInput>(
+	prefix: string,
+	defaults: Options,
+	environment?: Environment
+): Options & PolicyInput
+
+type ProblemType = keyof typeof PROBLEM_TITLES
+declare const PROBLEM_TITLES: {
+	readonly 'quota-exceeded': 'Quota Exceeded'
+	readonly 'temporary-reduced-capacity': 'Temporary Reduced Capacity'
+}
+
+declare function createInflightLimiter(options: LocalInflightOptions): LocalInflightLimiter
+
+declare function createInflightLimiter(options: InflightLimiterOptions): InflightLimiter
+
+interface LocalInflightOptions extends InflightLimiterOptions {
+	readonly backend?: undefined
+}
+
+interface LocalInflightLimiter extends InflightLimiter<Permit | undefined> {
+	count(key?: string): number
+}
+
+interface ByHeaderOptions {
+	readonly missing?: 'address' | 'deny' | 'exempt'
+}
+
+declare function byAll<Raw = unknown>(...sources: readonly KeySource<Raw>[]): JoinedKeySource<Raw>
+
+interface JoinedKeySource<Raw = unknown> extends LabelledKeySource<Raw> {
+	keyOf(...values: readonly (string | number | bigint)[]): string
+}
+
+declare function byHeader<Raw = unknown>(name: string, options?: ByHeaderOptions): LabelledKeySource<Raw>
+
+declare function byPrincipal<Raw>(principal: (request: Raw) => MaybePromise<KeyResult | null>): LabelledKeySource<Raw>
+
+declare function byRoute<Raw = unknown>(): LabelledKeySource<Raw>
+
+declare function createLimiter(options: SyncLimiterOptions | SyncOnePolicyLimiterOptions): Limiter<Decision>
+
+declare function createLimiter(options: LimiterOptions | OnePolicyLimiterOptions): Limiter
+
+interface SyncLimiterOptions extends LimiterOptions {
+	readonly policies: readonly (PolicyInput & {
+		readonly backend?: Backend<Answer>
+	})[]
+	readonly backend?: Backend<Answer> | undefined
+}
+
+interface LimiterOptions extends CommonOptions, FailoverOptions {
+	readonly policies: readonly PolicyInput[]
+}
+
+interface SyncOnePolicyLimiterOptions extends OnePolicyLimiterOptions {
+	readonly backend?: Backend<Answer> | undefined
+}
+
+interface OnePolicyLimiterOptions extends CommonOptions, FailoverOptions, Omit<PolicyInput, 'backend' | 'mode'> {
+	readonly policies?: undefined
+}
+
+interface WaitOptions {
+	readonly cost?: Costs
+	readonly maxWaitMs: Duration
+	readonly signal?: AbortSignal
+	readonly clock?: Clock
+}
+
+declare function waitFor(limiter: Waited, key: Keys, options: WaitOptions): Promise<Decision>
+
+type Waited = Pick<Limiter<MaybePromise<Decision>>, 'take'> & Partial<Pick<Limiter, 'peek' | 'policies'>>
+
+declare function memoryBackend(options?: MemoryBackendOptions): Backend<Answer>
+
+type LimitsByKey = Readonly<Record<string, number>>
+
+interface FixedOverridesOptions extends OverriddenKeys {
+	readonly limits: LimitsByKey
+}
+
+interface OverriddenKeys {
+	readonly hierarchical?: boolean | undefined
+	readonly others?: LimitOverrides['others'] | undefined
+}
+
+type LimitOverridesOptions = FixedOverridesOptions | LoadedOverridesOptions
+
+interface LoadedOverridesOptions extends OverriddenKeys {
+	readonly load: () => MaybePromise<LimitsByKey | undefined>
+	readonly refreshMs?: Duration | undefined
+	readonly clock?: Clock | undefined
+}
+
+declare function limitOverrides(options: LimitOverridesOptions): LimitOverrides
 export {
 	type Backend,
 	type CapControls,
@@ -457,19 +1632,14 @@ export {
 	type Script,
 	type ScriptRunner,
 	type SqlRunner,
-	policyFromEnv,
 	type SluiceCode,
 	SluiceError,
 	type BackendErrorRule,
 	type FailoverOptions,
 	type HeaderLine,
 	type HttpDenial,
-	type ProblemType,
-	createInflightLimiter,
 	type InflightLimiter,
 	type InflightLimiterOptions,
-	type LocalInflightLimiter,
-	type LocalInflightOptions,
 	type AddressRules,
 	clientKey,
 	DENY,
@@ -478,44 +1648,69 @@ export {
 	type KeyResult,
 	type KeySign,
 	type KeySource,
-	type ByHeaderOptions,
 	type ByIpOptions,
-	byAll,
-	byHeader,
 	byIp,
-	byPrincipal,
-	byRoute,
-	type JoinedKeySource,
 	type LabelledKeySource,
 	type Keys,
 	type Costs,
-	createLimiter,
-	type LimiterOptions,
-	type OnePolicyLimiterOptions,
-	type SyncLimiterOptions,
-	type SyncOnePolicyLimiterOptions,
 	type Hold,
 	type HoldOf,
 	type HoldOptions,
 	type Limiter,
 	type Outcome,
-	type WaitOptions,
-	waitFor,
 	type MemoryBackendOptions,
-	memoryBackend,
-	type LimitsByKey,
-	type FixedOverridesOptions,
-	type LimitOverridesOptions,
-	type LoadedOverridesOptions,
-	limitOverrides,
 	type BanInput,
 	type Mode,
 	type PolicyInput,
 	type Duration
 } from './types.js'
+export {
+	policyFromEnv,
+	type ProblemType,
+	createInflightLimiter,
+	type LocalInflightLimiter,
+	type LocalInflightOptions,
+	type ByHeaderOptions,
+	byAll,
+	byHeader,
+	byPrincipal,
+	byRoute,
+	type JoinedKeySource,
+	createLimiter,
+	type LimiterOptions,
+	type OnePolicyLimiterOptions,
+	type SyncLimiterOptions,
+	type SyncOnePolicyLimiterOptions,
+	type WaitOptions,
+	waitFor,
+	memoryBackend,
+	type LimitsByKey,
+	type FixedOverridesOptions,
+	type LimitOverridesOptions,
+	type LoadedOverridesOptions,
+	limitOverrides
+}
 
 // keyed-hash/index.d.ts
-export { BadSeedError, type KeyedHash, withErrorLink, hmacSha256, scatterBits, createKeyedHash } from './../types.js'
+declare class BadSeedError extends Error {
+	readonly code: typeof CODE
+	constructor(received: string)
+}
+declare const CODE = 'SLUICE_BAD_SEED'
+interface KeyedHash {
+	low: number
+	high: number
+	text(key: string): void
+	bytes(key: Uint8Array): void
+	integer(key: number): void
+}
+declare function withErrorLink(code: string, message: string): string
+declare function hmacSha256(secret: string, text: string): Uint8Array
+
+declare function scatterBits(x: number): number
+
+declare function createKeyedHash(seed?: Uint8Array): KeyedHash
+export { BadSeedError, type KeyedHash, withErrorLink, hmacSha256, scatterBits, createKeyedHash }
 
 // types.d.ts
 interface Backend<A extends MaybePromise<Answer> = MaybePromise<Answer>> {
@@ -1049,12 +2244,6 @@ interface SqlRunner {
 	}>
 }
 
-declare function policyFromEnv<Options extends PolicyInput>(
-	prefix: string,
-	defaults: Options,
-	environment?: Environment
-): Options & PolicyInput
-
 interface PolicyInput {
 	readonly name?: string
 	readonly limit: number
@@ -1183,20 +2372,6 @@ interface HttpDenial {
 	readonly body: string
 }
 
-type ProblemType = keyof typeof PROBLEM_TITLES
-declare const PROBLEM_TITLES: {
-	readonly 'quota-exceeded': 'Quota Exceeded'
-	readonly 'temporary-reduced-capacity': 'Temporary Reduced Capacity'
-}
-
-declare function createInflightLimiter(options: LocalInflightOptions): LocalInflightLimiter
-
-declare function createInflightLimiter(options: InflightLimiterOptions): InflightLimiter
-
-interface LocalInflightOptions extends InflightLimiterOptions {
-	readonly backend?: undefined
-}
-
 interface InflightLimiterOptions {
 	readonly name?: string | undefined
 	readonly limit: number | AdaptiveLimit
@@ -1205,10 +2380,6 @@ interface InflightLimiterOptions {
 	readonly shared?: boolean | undefined
 	readonly clock?: Clock | undefined
 	readonly observers?: readonly Observer[] | undefined
-}
-
-interface LocalInflightLimiter extends InflightLimiter<Permit | undefined> {
-	count(key?: string): number
 }
 
 interface InflightLimiter<P extends MaybePromise<Permit | undefined> = MaybePromise<Permit | undefined>> {
@@ -1270,47 +2441,16 @@ type KeySource<Raw = unknown> = RequestHook<
 
 type ReportFallback = (fallback: KeyFallback) => void
 
-interface ByHeaderOptions {
-	readonly missing?: 'address' | 'deny' | 'exempt'
-}
-
 type ByIpOptions = AddressOptions
-
-declare function byAll<Raw = unknown>(...sources: readonly KeySource<Raw>[]): JoinedKeySource<Raw>
-
-interface JoinedKeySource<Raw = unknown> extends LabelledKeySource<Raw> {
-	keyOf(...values: readonly (string | number | bigint)[]): string
-}
 
 interface LabelledKeySource<Raw = unknown> extends KeySource<Raw> {
 	readonly label: string
 }
 
-declare function byHeader<Raw = unknown>(name: string, options?: ByHeaderOptions): LabelledKeySource<Raw>
-
 declare function byIp<Raw = unknown>(options?: ByIpOptions): LabelledKeySource<Raw>
-
-declare function byPrincipal<Raw>(principal: (request: Raw) => MaybePromise<KeyResult | null>): LabelledKeySource<Raw>
-
-declare function byRoute<Raw = unknown>(): LabelledKeySource<Raw>
 
 type Keys = string | Readonly<Record<string, string>>
 type Costs = number | Readonly<Record<string, number>>
-
-declare function createLimiter(options: SyncLimiterOptions | SyncOnePolicyLimiterOptions): Limiter<Decision>
-
-declare function createLimiter(options: LimiterOptions | OnePolicyLimiterOptions): Limiter
-
-interface SyncLimiterOptions extends LimiterOptions {
-	readonly policies: readonly (PolicyInput & {
-		readonly backend?: Backend<Answer>
-	})[]
-	readonly backend?: Backend<Answer> | undefined
-}
-
-interface LimiterOptions extends CommonOptions, FailoverOptions {
-	readonly policies: readonly PolicyInput[]
-}
 
 interface CommonOptions {
 	readonly backend?: Backend | undefined
@@ -1319,14 +2459,6 @@ interface CommonOptions {
 	readonly mode?: Mode | undefined
 	readonly clock?: Clock | undefined
 	readonly observers?: readonly Observer[] | undefined
-}
-
-interface SyncOnePolicyLimiterOptions extends OnePolicyLimiterOptions {
-	readonly backend?: Backend<Answer> | undefined
-}
-
-interface OnePolicyLimiterOptions extends CommonOptions, FailoverOptions, Omit<PolicyInput, 'backend' | 'mode'> {
-	readonly policies?: undefined
 }
 
 interface Limiter<D extends MaybePromise<Decision> = MaybePromise<Decision>> {
@@ -1364,243 +2496,12 @@ interface Hold<D extends MaybePromise<Decision> = MaybePromise<Decision>> {
 
 type Outcome = 'success' | 'failure'
 
-interface WaitOptions {
-	readonly cost?: Costs
-	readonly maxWaitMs: Duration
-	readonly signal?: AbortSignal
-	readonly clock?: Clock
-}
-
-declare function waitFor(limiter: Waited, key: Keys, options: WaitOptions): Promise<Decision>
-
-type Waited = Pick<Limiter<MaybePromise<Decision>>, 'take'> & Partial<Pick<Limiter, 'peek' | 'policies'>>
-
 interface MemoryBackendOptions {
 	readonly maxBytes?: number
 	readonly clock?: Clock
 }
 
-declare function memoryBackend(options?: MemoryBackendOptions): Backend<Answer>
-
-type LimitsByKey = Readonly<Record<string, number>>
-
-interface FixedOverridesOptions extends OverriddenKeys {
-	readonly limits: LimitsByKey
-}
-
-interface OverriddenKeys {
-	readonly hierarchical?: boolean | undefined
-	readonly others?: LimitOverrides['others'] | undefined
-}
-
-type LimitOverridesOptions = FixedOverridesOptions | LoadedOverridesOptions
-
-interface LoadedOverridesOptions extends OverriddenKeys {
-	readonly load: () => MaybePromise<LimitsByKey | undefined>
-	readonly refreshMs?: Duration | undefined
-	readonly clock?: Clock | undefined
-}
-
-declare function limitOverrides(options: LimitOverridesOptions): LimitOverrides
-
-declare class BookingPolicy extends WrappedPolicy implements PolicyBookings {
-	#private
-	readonly paceMs: number
-	readonly most: number
-	readonly longestMs: number
-	readonly isWeighted: boolean
-	readonly bookings: PolicyBookings
-	readonly holds: PolicyHolds | undefined
-	constructor(inner: CompiledPolicy)
-	take(cells: Float64Array, at: number, now: number, cost: number, numbers: Float64Array): void
-	numbers(cells: Float64Array, at: number, now: number, cost: number, waitMs: number, numbers: Float64Array): void
-	waitMs(cells: Float64Array, at: number, now: number, cost: number): number
-	spend(cells: Float64Array, at: number, now: number, cost: number): void
-	pass(cells: Float64Array, at: number, now: number, cost: number): void
-	book(cells: Float64Array, at: number, now: number, cost: number): boolean
-	remaining(cells: Float64Array, at: number, now: number): number
-	keptMs(cells: Float64Array, at: number, now: number): number
-	untilNextMs(cells: Float64Array, at: number, now: number): number
-}
-
-declare abstract class WrappedPolicy extends UsagePolicy {
-	readonly cells: number
-	readonly room?: number
-	readonly variants: readonly PolicyVariant[] | undefined
-	readonly inner: CompiledPolicy
-	protected readonly first: number
-	constructor(inner: CompiledPolicy, ownCells: number, policy?: Policy, capacity?: number)
-	spend(cells: Float64Array, at: number, now: number, cost: number): void
-	adjust(cells: Float64Array, at: number, now: number, units: number, takenAt: number): number
-	resetAfterMs(cells: Float64Array, at: number, now: number): number
-	keptMs(cells: Float64Array, at: number, now: number): number
-	adopt(cells: Float64Array, at: number, now: number, used: number, resetAfterMs: number): void
-}
-
-declare abstract class UsagePolicy implements CompiledPolicy {
-	readonly policy: Policy
-	abstract readonly cells: number
-	readonly instants?: readonly number[] | undefined
-	readonly capacity: number
-	protected readonly windowMs: number
-	constructor(policy: Policy, capacity: number)
-	abstract waitMs(cells: Float64Array, at: number, now: number, cost: number): number
-	abstract spend(cells: Float64Array, at: number, now: number, cost: number): void
-	abstract adjust(cells: Float64Array, at: number, now: number, units: number, takenAt: number): number
-	abstract remaining(cells: Float64Array, at: number, now: number): number
-	abstract resetAfterMs(cells: Float64Array, at: number, now: number): number
-	keptMs(cells: Float64Array, at: number, now: number): number
-	abstract adopt(cells: Float64Array, at: number, now: number, used: number, resetAfterMs: number): void
-	take(cells: Float64Array, at: number, now: number, cost: number, numbers: Float64Array): void
-	numbers(cells: Float64Array, at: number, now: number, cost: number, waitMs: number, numbers: Float64Array): void
-	protected fits(_cells: Float64Array, _at: number, _now: number, _cost: number): boolean
-	protected firstFitMs(cells: Float64Array, at: number, now: number, cost: number, guess: number): number
-	protected searchFitMs(cells: Float64Array, at: number, now: number, cost: number, guess: number): number
-}
-
-declare class CompiledVariants extends UsagePolicy {
-	#private
-	readonly cells: number
-	readonly variants: readonly PolicyVariant[]
-	readonly instants: readonly number[] | undefined
-	constructor(variants: readonly PolicyVariant[])
-	waitMs(cells: Float64Array, at: number, now: number, cost: number): number
-	spend(cells: Float64Array, at: number, now: number, cost: number): void
-	adjust(cells: Float64Array, at: number, now: number, units: number, takenAt: number): number
-	remaining(cells: Float64Array, at: number, now: number): number
-	resetAfterMs(cells: Float64Array, at: number, now: number): number
-	keptMs(cells: Float64Array, at: number, now: number): number
-	adopt(cells: Float64Array, at: number, now: number, used: number, resetAfterMs: number): void
-}
-
-declare class HoldingPolicy extends WrappedPolicy implements PolicyHolds {
-	#private
-	readonly sliceMs: number
-	readonly holds: PolicyHolds
-	constructor(inner: CompiledPolicy, sliceMs: number)
-	take(cells: Float64Array, at: number, now: number, cost: number, numbers: Float64Array): void
-	waitMs(cells: Float64Array, at: number, now: number, cost: number): number
-	remaining(cells: Float64Array, at: number, now: number): number
-	resetAfterMs(cells: Float64Array, at: number, now: number): number
-	keptMs(cells: Float64Array, at: number, now: number): number
-	adopt(cells: Float64Array, at: number, now: number, used: number, resetAfterMs: number): void
-	endsAt(now: number, forMs: number): number
-	heldOf(cells: Float64Array, at: number, now: number, units: number, endsAt: number): number
-	hold(cells: Float64Array, at: number, now: number, units: number, endsAt: number): void
-	release(cells: Float64Array, at: number, now: number, units: number, endsAt: number): number
-}
-
-declare function holdsName(sliceMs: number): string
-
-declare const algorithms: Readonly<Record<AlgorithmName, Algorithm>>
-
-declare function drainPerMs({ algorithm, limit, windowMs }: Policy): number
-
-declare function formOf(policy: Policy): string
-
-declare function retentionMs(compiled: CompiledPolicy): number
-
-declare const NUMBERS = 4
-declare function firstWholeMs(guess: number, passes: (ms: number) => boolean): number
-
-declare function wholeMsUntil(instant: number, now: number): number
-
-declare function causeOf(error: unknown): string
-
-declare function concernsOneKey(error: unknown): boolean
-declare class LateError extends Error {
-	readonly code = 'LATE'
-	readonly mayHaveCounted: boolean
-	constructor(message: string, mayHaveCounted: boolean)
-}
-
-declare class MalformedAnswer extends Error {
-	readonly code = 'MALFORMED'
-	readonly mayHaveCounted = true
-	constructor(part: string, received: unknown, expected: string)
-}
-
-interface ChargePart {
-	readonly backend: Pick<Backend, 'takeAll' | 'adjustAll'>
-	readonly indexes: readonly number[]
-	readonly charges: readonly Charge[]
-}
-
-declare function mergedAnswer(parts: readonly Pick<ChargePart, 'indexes'>[], answers: readonly Answer[]): Answer
-
-declare function takeParts(parts: readonly ChargePart[], moment?: Moment, peek?: PeekPart): MaybePromise<Answer>
-
-type PeekPart = (part: ChargePart) => MaybePromise<Answer>
-
-declare function checkedAnswer(answer: Answer, charges: readonly Asked[]): Answer
-
-type Asked = Pick<Charge, 'counter' | 'advisory'>
-
-declare class GroupedBackend implements RequestBackend {
-	#private
-	constructor(backendOf: ReadonlyMap<Counter, RequestBackend>)
-	takeAll(charges: readonly Charge[], moment?: Moment): MaybePromise<Answer>
-	peekAll(charges: readonly Charge[], moment?: Moment): MaybePromise<Answer>
-	adjustAll(charges: readonly Charge[], takenAt: number, moment?: Moment): MaybePromise<Answer>
-	resetAll(keys: readonly CountedKey[]): MaybePromise<void>
-}
-
 type RequestBackend = Pick<Backend, 'synchronous' | 'takeAll' | 'peekAll' | 'adjustAll' | 'resetAll'>
-
-declare const IDEMPOTENT_MS = 30000
-
-declare function newIdempotencyKey(now: number): IdempotencyKey
-
-declare function markInfallible<B extends Backend>(backend: B): B
-
-declare function countedUnits(compiled: CompiledPolicy, cells: Float64Array, at: number, now: number): number
-
-declare function lacksUsage(
-	compiled: CompiledPolicy,
-	cells: Float64Array,
-	at: number,
-	now: number,
-	{ used, admitted }: PriorUsage
-): boolean
-
-declare function restoreUsage(
-	compiled: CompiledPolicy,
-	cells: Float64Array,
-	at: number,
-	now: number,
-	known: PriorUsage
-): void
-
-declare function storedNameOf(counter: Counter): string
-
-declare function targetId({ key, counter }: { readonly key: string; readonly counter: Pick<Counter, 'name'> }): string
-
-declare class SoleDecision implements Decision, PolicyVerdict {
-	readonly source: string
-	readonly policy: Policy
-	readonly remaining: number
-	readonly retryAfterMs: number
-	readonly resetAfterMs: number
-	readonly takenAt: number
-	readonly availableAfterMs: number
-	readonly counted: boolean
-	readonly shadow: boolean
-	constructor(
-		source: string,
-		policy: Policy,
-		remaining: number,
-		retryAfterMs: number,
-		resetAfterMs: number,
-		takenAt: number,
-		availableAfterMs?: number,
-		counted?: boolean,
-		shadow?: boolean
-	)
-	get allowed(): boolean
-	get verdicts(): readonly PolicyVerdict[]
-	get binding(): PolicyVerdict
-	toJSON(): Decision
-}
 
 declare class ChargeVerdict implements PolicyVerdict {
 	readonly policy: Policy
@@ -1622,8 +2523,6 @@ declare class ChargeVerdict implements PolicyVerdict {
 
 declare function hasDenial(verdicts: readonly Pick<PolicyVerdict, 'allowed' | 'shadow'>[]): boolean
 
-declare function plainVerdict(verdict: BackendVerdict): PolicyVerdict
-
 declare class RequestDecision implements Decision {
 	readonly verdicts: readonly PolicyVerdict[]
 	readonly takenAt: number
@@ -1639,29 +2538,12 @@ declare class RequestDecision implements Decision {
 	get retryAfterMs(): number
 }
 
-declare function withFund<V extends PolicyVerdict>(verdict: V, fund: Fund | undefined): V
-
-declare class EnvironmentReader {
-	#private
-	constructor(prefix: string, environment: Environment)
-	text(name: string): string | undefined
-	number(name: string): number | undefined
-	limit(name: string): number | undefined
-	oneOf(name: string, words: readonly string[]): string | undefined
-	duration(name: string): Duration | undefined
-	limits(name: string): Readonly<Record<string, number>> | undefined
-	check<T>(run: () => T): T | undefined
-	refuse(): void
-}
-
 declare function badOption(option: string, received: unknown, expected: string): SluiceError
 
 declare function messageOf(error: unknown): string
 
 declare function kindOf(value: unknown): string
 declare function shown(value: unknown, option?: string): string
-
-declare function resetWarnings(): void
 
 declare function warn(code: SluiceCode, message: string): void
 
@@ -1673,269 +2555,6 @@ interface FailoverRule {
 	readonly deadlineMs: number
 	readonly source: 'local' | 'allow' | 'deny'
 	readonly share: number
-}
-
-declare const ALLOW_RULE: FailureRule
-
-interface FailureRule {
-	readonly source: FailoverRule['source']
-	take(charges: readonly FailoverCharge[], now: number, basis: Basis): Answer
-	peek(charges: readonly FailoverCharge[], now: number): Answer
-	adjust(charges: readonly FailoverCharge[], takenAt: number, now: number, basis: Basis): Answer
-}
-
-type FailoverCharge = Charge<FailoverCounter>
-
-declare class FailoverCounter implements Counter<MaybePromise<Answer>> {
-	#private
-	readonly compiled: CompiledPolicy
-	readonly name: string
-	readonly remote: Counter
-	readonly mirror: MirrorCounter
-	readonly rule: FailureRule
-	constructor(backend: TakeOne$1, remote: Counter, mirror: MirrorCounter, rule: FailureRule)
-	take(key: string, cost: number, moment?: Moment): MaybePromise<Decision>
-	close(): void
-}
-
-type MirrorCounter = MemoryCounter<MirrorPolicy>
-
-declare class MemoryCounter<P extends CompiledPolicy = CompiledPolicy> implements Counter<Answer> {
-	#private
-	readonly compiled: P
-	readonly name: string
-	readonly slots: CounterSlots
-	constructor(backend: TakeOne, compiled: P, name: string, slots: CounterSlots)
-	take(key: string, cost: number, moment?: Moment): SoleDecision
-	takeAdvisory(key: string, cost: number, moment?: Moment): SoleDecision | RequestDecision
-}
-
-interface CounterSlots {
-	readonly compiled: CompiledPolicy
-	readonly usage: CompiledPolicy
-	readonly arena: Arena
-	readonly low: number
-	readonly high: number
-	readonly fractionOfUnit: number
-	readonly keptMs: CompiledPolicy['keptMs'] | undefined
-	readonly forms: readonly PolicyVariant[]
-}
-
-declare class Arena implements Spender {
-	#private
-	readonly place: SlotRef
-	constructor(cellsPerKey: number, budget: Budget, rehash: RehashBuffer, evicted: Evicted)
-	get bytes(): number
-	get pageBytes(): number
-	find(low: number, high: number): boolean
-	insert(low: number, high: number, tick: number): void
-	release(tick: number): boolean
-	shrink(tick: number): boolean
-}
-interface Spender {
-	readonly bytes: number
-	readonly pageBytes: number
-	release(tick: number): boolean
-	shrink(tick: number): boolean
-}
-
-interface SlotRef {
-	words: Int32Array
-	word: number
-	expiry: number
-	cells: Float64Array
-	at: number
-}
-
-declare class Budget {
-	#private
-	constructor(maxBytes: number)
-	join(spender: Spender): void
-	get spent(): number
-	spend(bytes: number): void
-	has(bytes: number): boolean
-	hasSpare(bytes: number): boolean
-	isWithinShare(spender: Spender, bytes: number): boolean
-	get isLow(): boolean
-	grant(spender: Spender, pages: number, tick: number): number
-	refill(tick: number, except?: Spender): void
-}
-
-declare class RehashBuffer {
-	#private
-	count: number
-	constructor(keptBytes: number)
-	pack(shards: readonly Shard[], { slots, cells }: PageLayout, tick: number, place: SlotRef): void
-	low(key: number): number
-	tag(key: number): number
-	unpack(key: number, { cells }: PageLayout, place: SlotRef): void
-	clear(): void
-}
-
-declare class Shard {
-	#private
-	depth: number
-	constructor(depth: number, layout: PageLayout)
-	get pages(): number
-	addPage(): void
-	givePages(to: Shard, kept: number): void
-	clear(): void
-	find(low: number, high: number, place: SlotRef): boolean
-	place(low: number, high: number, tick: number, place: SlotRef): boolean
-	victim(low: number, high: number, place: SlotRef): void
-	each(tick: number, place: SlotRef, visit: () => void): void
-	livePart(tick: number): number
-}
-
-declare class PageLayout {
-	readonly cells: number
-	readonly sets: number
-	readonly bits: number
-	readonly stride: number
-	readonly expiry: number
-	readonly bufferBytes: number
-	constructor(cells: number)
-	get slots(): number
-	get bytes(): number
-}
-
-type Evicted = (low: number, tag: number, expiry: number) => void
-
-interface TakeOne {
-	takeOne(
-		counter: MemoryCounter,
-		key: string,
-		cost: number,
-		moment: Moment | undefined,
-		isAdvisory: boolean
-	): SoleDecision | RequestDecision
-}
-
-declare class MirrorPolicy extends WrappedPolicy {
-	#private
-	readonly fullCapacity: number
-	readonly forgetsMs: number
-	basis: Basis
-	readonly own: OwnUnits
-	moved: number
-	constructor(compiled: CompiledPolicy, share: number, usesPassed?: boolean)
-	waitMs(cells: Float64Array, at: number, now: number, cost: number): number
-	spend(cells: Float64Array, at: number, now: number, cost: number): void
-	adjust(cells: Float64Array, at: number, now: number, units: number, takenAt: number): number
-	remaining(cells: Float64Array, at: number, now: number): number
-	adopt(cells: Float64Array, at: number, now: number, used: number, resetAfterMs: number): void
-	adopterOf(calledAt: number, owed: number, moved?: number): Pick<CompiledPolicy, 'adopt'>
-	missingUsage(
-		cells: Float64Array,
-		at: number,
-		now: number,
-		owed: number,
-		mayHaveLost: (calledAt: number) => boolean
-	): PriorUsage | undefined
-}
-
-type Basis = 'counted' | 'uncounted' | 'unsure'
-
-declare class OwnUnits {
-	#private
-	static readonly cells = 4
-	returned: number
-	constructor(offset: number, scale: number)
-	forget(cells: Float64Array, at: number): void
-	add(cells: Float64Array, at: number, now: number, units: number, basis: Basis): void
-	unreported(cells: Float64Array, at: number, used: number): UnreportedUnits
-	handOut(
-		cells: Float64Array,
-		at: number,
-		now: number,
-		{ uncounted, unsure }: UnreportedUnits,
-		counted: number
-	): AdmittedUnits | undefined
-	resolve(cells: Float64Array, at: number, units: number, isCounted: boolean, reported?: AdmittedUnits): void
-	handBack(
-		cells: Float64Array,
-		at: number,
-		{ uncounted, unsure, ageMs }: AdmittedUnits,
-		now: number,
-		basis: Basis
-	): void
-}
-
-type UnreportedUnits = Pick<AdmittedUnits, 'uncounted' | 'unsure'>
-
-interface TakeOne$1 {
-	takeOne(counter: FailoverCounter, key: string, cost: number, moment?: Moment): MaybePromise<Decision>
-}
-
-declare const DENY_RULE: FailureRule
-
-declare const OUTAGE_RETRY_MS = 1000
-
-interface Call<T, R> {
-	readonly operation: string
-	send(limits: Limits, now: number): MaybePromise<T>
-	answered(answer: T, now: number): R
-	fallback(now: number, basis: Basis): R
-}
-
-type Limits = Required<Pick<Moment, 'now' | 'deadlineAt'>>
-
-declare class GuardedCalls {
-	#private
-	constructor(options: GuardedCallsOptions)
-	call<T, R>(call: Call<T, R>, moment?: Moment): MaybePromise<R>
-	callUnawaited<T, R>(call: Call<T, R>): void
-	skipped(now: number): boolean
-	probe(send: () => MaybePromise<unknown>, now: number): void
-	close(): void
-}
-
-interface GuardedCallsOptions {
-	readonly health: Health
-	readonly observers: Observers
-	readonly clock: Clock
-	readonly deadlineMs: number
-	readonly answered?: () => void
-}
-
-declare class Health {
-	#private
-	readonly name: string
-	readonly breaker: Breaker
-	readonly log: FailureLog
-	readonly observers: Observers
-	constructor(options: HealthOptions)
-	failed(cause: string, error: unknown, calledAt?: number): void
-	reportFailure(cause: string, error: unknown): void
-}
-
-declare class Breaker {
-	#private
-	constructor(options: BreakerOptions)
-	get state(): BreakerState
-	admits(): boolean
-	succeeded(): void
-	failed(calledAt?: number, isLate?: boolean): void
-	abandoned(): void
-	mayProbe(now?: number): boolean
-	probed(tookMs: number, deadlineMs?: number): void
-	probeSoon(): void
-}
-
-interface BreakerOptions {
-	readonly clock: Clock
-	readonly deadlineMs: number
-	readonly changed: (state: BreakerState) => void
-}
-
-type BreakerState = 'closed' | 'open' | 'half-open'
-
-declare class FailureLog {
-	#private
-	constructor(backend: string, clock: Clock)
-	countFallback(): void
-	failed(cause: string, error: unknown): void
-	recovered(): void
 }
 
 declare class Observers implements Required<Omit<Observer, 'largestLimit'>> {
@@ -1959,14 +2578,6 @@ declare class Observers implements Required<Omit<Observer, 'largestLimit'>> {
 	event(name: ObserverEvent, data: Readonly<Record<string, unknown>>): void
 }
 
-interface HealthOptions {
-	readonly name: string
-	readonly clock: Clock
-	readonly deadlineMs: number
-	readonly observers: Observers
-	readonly changed?: (state: BreakerState) => void
-}
-
 declare class Deadlines {
 	#private
 	constructor(clock: Clock, ms: number, timer?: TimerOptions)
@@ -1986,14 +2597,6 @@ declare const FULL: Denial
 
 declare const WEIGHT_EXCEEDS_LIMIT: Denial
 
-declare class MaxHoldTimer {
-	#private
-	constructor(clock: Clock, maxHoldMs: number)
-	add(permit: HeldPermit): void
-	delete(permit: HeldPermit): void
-	close(): void
-}
-
 declare class HeldPermit implements Permit {
 	#private
 	readonly key: string
@@ -2009,56 +2612,7 @@ declare class HeldPermit implements Permit {
 interface PermitOwner {
 	released(permit: HeldPermit, outcome: PermitOutcome): void
 }
-
-declare class MaxHoldTimers {
-	#private
-	constructor(clock: Clock)
-	of(maxHoldMs: number | undefined): MaxHoldTimer | undefined
-	close(): void
-}
 declare function joinedKey(...parts: readonly (string | number)[]): string
-
-declare function pause(ms: number, clock: Clock, signal?: AbortSignal | null, sooner?: Promise<void>): Promise<void>
-interface AnswerSource {
-	readonly name: string
-	readonly counted: boolean
-}
-
-declare class MemoryBackend implements Backend<Answer> {
-	#private
-	readonly name = 'memory'
-	readonly synchronous = true
-	readonly perProcess = true
-	readonly keepsHolds = true
-	readonly booksTurns = true
-	source: AnswerSource
-	constructor(maxBytes: number, clock: Clock, source?: AnswerSource)
-	get bytes(): number
-	open<P extends CompiledPolicy>(compiled: P, name: string): MemoryCounter<P>
-	takeAll(charges: readonly Charge[], moment?: Moment): Answer
-	takeOne(
-		{ slots }: MemoryCounter,
-		key: string,
-		cost: number,
-		moment: Moment | undefined,
-		isAdvisory: boolean
-	): SoleDecision | RequestDecision
-	peekAll(charges: readonly Charge[], moment?: Moment): Answer
-	adjustAll(charges: readonly Charge[], takenAt: number, moment?: Moment): Answer
-	resetAll(keys: readonly CountedKey[]): void
-	look({ key, counter }: CountedKey, now: number): SlotRef
-	adopt({ key, counter }: CountedKey, known: PriorUsage, now: number, by?: Pick<CompiledPolicy, 'adopt'>): void
-	observe(observer: Observer): () => void
-	close(): void
-}
-
-declare function processMemory(options?: MemoryBackendOptions): Backend<Answer>
-
-declare function countName(scope: string, { name }: Pick<Policy, 'name'>, cells: string): string
-
-declare function parseScope(scope: unknown): string
-
-declare function meantBy(name: string, known: readonly string[]): string | undefined
 
 declare function integerFrom(option: string, value: unknown, least: number, most?: number): number
 
@@ -2076,15 +2630,6 @@ type OptionPlaces = Readonly<Record<string, readonly string[]>>
 
 declare function checkedUnits(value: unknown, option: string): number
 
-declare function compilePolicy(input: PolicyInput, fallback?: AlgorithmName): Policy
-
-declare class PolicyVariants {
-	#private
-	constructor(policies: readonly Policy[], largestOverride?: number, keepsHolds?: boolean)
-	compile(policy: Policy, limit?: number, windowMs?: number): CompiledPolicy
-	get layoutName(): string
-}
-
 declare function processWideMap<Key extends WeakKey, Value>(key: symbol): () => WeakMap<Key, Value>
 
 declare function afterThisTurn(run: () => void): void
@@ -2095,8 +2640,6 @@ declare function isSystemClock(clock: Clock): boolean
 
 declare const KEEP_ALIVE: TimerOptions
 
-declare function repeatEvery(clock: Clock, tickMs: number, run: () => void): () => void
-
 declare const systemClock: Clock
 
 declare function parseDuration(value: unknown, option: string): number
@@ -2104,433 +2647,6 @@ declare function parseDuration(value: unknown, option: string): number
 declare function parseMs(value: unknown, option: string, least?: number, most?: number): number
 
 declare function parseTimerMs(value: unknown, option: string): number
-
-declare const LARGEST_LOG = 128
-
-declare function banCallsEnded(): Promise<void>
-
-declare function hasTaken({ allowed, verdicts }: Decision, policyName: string): boolean
-
-declare function binds(a: PolicyVerdict, b: PolicyVerdict): boolean
-
-declare function badValue(code: SluiceCode, option: string, received: unknown, expected: string): SluiceError
-
-declare const DRAFT: ListDialect
-
-interface ListDialect {
-	readonly available: string
-	readonly seconds: string
-}
-
-declare const ROUNDING_ERROR_MS = 0.001
-
-declare function stringItem(text: string): string
-
-declare function wholeSeconds(ms: number): number
-
-declare const DRAFT_HEADERS: HeaderPlan
-
-interface HeaderPlan {
-	readonly list: ListDialect | undefined
-	readonly fields: readonly FieldDialect[]
-	readonly vendors: readonly Vendor[]
-	readonly onAllowed: boolean
-}
-
-interface FieldDialect {
-	readonly prefix: 'X-RateLimit' | 'RateLimit'
-	readonly reset: 'epoch' | 'delta'
-}
-
-type Vendor = 'openai' | 'anthropic'
-
-interface HeaderEntry {
-	readonly plan: HeaderPlan
-	readonly allowed: boolean
-	readonly policyItems: string
-	readonly rateItems: string
-	readonly binding: PolicyVerdict | undefined
-	readonly verdicts: readonly PolicyVerdict[]
-}
-
-declare function headerLines(entries: readonly HeaderEntry[], wallMs: () => number): HeaderLine[]
-
-declare function httpDenial(status: number, violated: readonly string[], retryAfterMs: number): HttpDenial
-
-declare function policyItems(policies: readonly Policy[], partitionOf?: (policy: Policy) => string): string
-
-declare function rateEntry(
-	plan: HeaderPlan,
-	policyItems: string,
-	decision: Decision,
-	partitionOf?: (policy: Policy) => string
-): HeaderEntry
-
-declare function soleEntry(plan: HeaderPlan, policyItems: string, verdict: PolicyVerdict): HeaderEntry
-
-declare function violatedPolicies(decision: Decision): string[]
-
-declare const PROBLEM_MEDIA_TYPE = 'application/problem+json'
-
-declare function problemBody(status: number, violated: readonly string[]): string
-declare function retryAfterMs(field: string, wallMs: number): number | undefined
-
-declare class BackedInflightLimiter implements InflightLimiter {
-	#private
-	readonly name: string
-	readonly observers: Observers
-	controlled: ControlledCap | undefined
-	readonly learned: LearnedLimits | undefined
-	constructor(
-		{ name, limit, maxHoldMs, backend, shared, clock, observers }: InflightLimiterOptions,
-		place?: string | undefined,
-		local?: InflightBackend | undefined
-	)
-	get limit(): number
-	get maxWeight(): number
-	limitOf(key?: string, request?: AcquireOptions): number
-	acquire(key?: string, options?: AcquireOptions): MaybePromise<Permit | undefined>
-	count(key?: string): MaybePromise<number>
-	close(): MaybePromise<void>
-}
-
-declare class ControlledCap {
-	#private
-	readonly cap: Cap
-	readonly limit: number | undefined
-	readonly mode: CapControls['mode']
-	constructor(configured: Cap, controls: readonly CapControls[], hasFixedLimit: boolean)
-	denialOf(key: string, weight: number): Denial | undefined
-}
-
-declare function isAdaptive(limit: unknown): limit is AdaptiveLimit
-
-declare class MemoryInflight implements InflightBackend, PermitOwner {
-	#private
-	readonly isLocal = true
-	constructor(options: MemoryInflightOptions)
-	acquire(key: string, { weight, signal, cap }?: AcquireOptions): Permit | Denial
-	count(key: string): number
-	released(permit: HeldPermit): void
-	close(): void
-}
-
-interface MemoryInflightOptions {
-	readonly limit: number
-	readonly clock: Clock
-	readonly maxHoldMs: number | undefined
-	readonly released: (key: string, heldMs: number) => void
-}
-
-declare class WatchedPermit implements Permit {
-	#private
-	constructor(permit: Permit, clock: Clock, released: (heldMs: number, outcome: PermitOutcome) => void)
-	get lost(): AbortSignal
-	release(outcome?: PermitOutcome): unknown
-	[Symbol.dispose](): void
-}
-interface Address {
-	readonly version: 4 | 6
-	readonly groups: readonly number[]
-}
-
-declare function parseAddress(text: string): Address | undefined
-
-declare function withoutPort(text: string): string | undefined
-
-declare function writeIPv6(groups: readonly number[]): string
-
-declare function addressKey(text: string, rules: AddressRules): string | undefined
-
-declare function addressRules(options?: AddressOptions): AddressRules
-
-declare function isWithin(range: AddressRange, groups: readonly number[]): boolean
-
-declare const MAPPED_IPV4: AddressRange
-
-declare function rangeOf(base: string, bits?: number): AddressRange | undefined
-
-declare const NO_ADDRESS = 'no-address'
-
-type ResolvedKey = string | typeof EXEMPT | typeof DENY
-
-declare const reportNothing: ReportFallback
-
-declare function resolveKey<Raw>(
-	source: KeySource<Raw>,
-	view: RequestView<Raw>,
-	report: ReportFallback,
-	rules?: AddressRules
-): MaybePromise<ResolvedKey>
-
-declare function isPreflight(view: RequestView): boolean
-
-declare function preflightKey<Sign>(key: string | Sign): string | Sign
-
-declare function isHeaderName(name: unknown): name is string
-
-declare function labelOf(source: KeySource<never>): string
-
-interface RequestTerms {
-	readonly limits?: readonly (number | undefined)[] | undefined
-	readonly windows?: readonly (number | undefined)[] | undefined
-}
-
-declare function wholeCost(value: unknown): number
-
-declare class LimiterHold implements Hold {
-	#private
-	readonly allowed: boolean
-	decision: Decision
-	readonly forMs: number
-	constructor(limiter: HoldingLimiter, policies: readonly HeldPolicy[], forMs: number, decision: Decision)
-	extend(units: Costs): MaybePromise<boolean>
-	settle(actual: Costs): MaybePromise<Decision>
-	settleOne(name: string, actual: number): MaybePromise<Decision>
-	release(): MaybePromise<Decision>
-}
-
-interface HoldingLimiter {
-	readonly clock: Clock
-	take(charges: readonly Charge[], moment?: Moment): MaybePromise<Decision>
-	readonly adjustments: {
-		adjust(charges: readonly Charge[], takenAt: number, uncounted: boolean): MaybePromise<Answer>
-		atLimitOf(taken: Decision, charge: Charge): Charge
-	}
-}
-
-declare class HeldPolicy {
-	#private
-	constructor(charge: Charge, forMs: number)
-	get policy(): string
-	get mustReturn(): boolean
-	more(units: number): Charge
-	record(more: number, decision: Decision, charge: Charge): void
-	get charge(): Charge
-	get isSettled(): boolean
-	settle(actual: number): readonly SettlingCharge[]
-	giveBack(): readonly SettlingCharge[]
-}
-
-interface SettlingCharge {
-	readonly charge: Charge
-	readonly takenAt: number
-	readonly uncounted: boolean
-}
-
-declare class KeyTerms {
-	#private
-	set(key: string, limit: number | undefined, windowMs: number | undefined): void
-	knows(key: string): boolean
-	of(key: string): Terms | undefined
-	follow(previous: KeyTerms): void
-}
-interface Terms {
-	readonly limit: number | undefined
-	readonly windowMs: number | undefined
-}
-
-declare function backendOf(value: unknown, option: string): Backend
-
-interface LimiterIdentity {
-	privateScope?: string
-}
-
-interface OpenOptions extends CommonOptions {
-	readonly routeScope?: string | undefined
-	readonly identity?: LimiterIdentity | undefined
-}
-
-declare function openPolicies(plans: readonly (readonly PolicyInput[])[], options: OpenOptions): OpenPolicy[][]
-
-interface OpenPolicy {
-	readonly policy: Policy
-	readonly counter: Counter
-	readonly counters: LimitCounters
-	readonly terms?: KeyTerms | undefined
-	readonly overrides?: OverrideCounters | undefined
-	readonly ban?: OpenBan | undefined
-	readonly backend: ChargedBackend
-	readonly home: Backend
-	readonly mode: Mode
-	readonly failover?: FailoverRule
-	readonly close: () => void
-}
-
-interface LimitCounters {
-	readonly own: Counter
-	readonly windows: readonly Counter[]
-	prepare(limit: number, windowMs?: number): void
-	of(limit: number, windowMs?: number): Counter | undefined
-}
-
-declare class OverrideCounters {
-	#private
-	constructor(limits: LimitOverrides, counters: LimitCounters)
-	get exemptsOthers(): boolean
-	limitOf(key: string): number | undefined
-	counterOf(key: string, other?: Counter): Counter
-	isExempt(key: string): boolean
-	inFront(counters: LimitCounters): OverrideCounters
-}
-
-interface OpenBan {
-	readonly policy: string
-	readonly terms: BanTerms
-	readonly strikes: Counter
-	readonly offences: Counter | undefined
-	readonly running: readonly Counter[]
-	readonly isSynchronous: boolean
-	readonly latest: LatestBan | undefined
-	readonly isSlotted: boolean
-}
-
-interface LatestBan {
-	endsAt: number
-}
-
-type ChargedBackend = RequestBackend & Pick<Backend, 'observe'>
-
-declare class PolicyLimiter implements Limiter {
-	#private
-	readonly policies: readonly Policy[]
-	readonly bans: LimiterBans
-	controlled: ControlledPolicies | undefined
-	constructor(policies: readonly OpenPolicy[], clock: Clock | undefined, observers: Observers, failover?: FailoverRule)
-	take(key: Keys, cost?: Costs, moment?: Moment): MaybePromise<Decision>
-	takeEach(
-		keys: readonly (string | undefined)[],
-		costs: readonly number[],
-		moment?: Moment,
-		terms?: RequestTerms
-	): MaybePromise<Decision>
-	holdEach(
-		keys: readonly (string | undefined)[],
-		costs: readonly number[],
-		moment?: Moment,
-		terms?: RequestTerms
-	): MaybePromise<LimiterHold>
-	chargeOne(index: number, key: string, units: number, taken: Decision): MaybePromise<Answer>
-	resetOne(index: number, key: string): MaybePromise<void>
-	peekOne(index: number, key: string, cost: number): MaybePromise<Decision>
-	control(controls: LimiterControls | undefined, owner: object): void
-	peek(key: Keys, cost?: Costs, moment?: Moment): MaybePromise<Decision>
-	charge(key: Keys, units: Costs, taken?: Decision | number): MaybePromise<Decision>
-	hold(key: Keys, options: HoldOptions): MaybePromise<LimiterHold>
-	reset(key: Keys): MaybePromise<void>
-	replace(previous: PolicyLimiter): void
-	ban(key: Keys, duration: Duration): MaybePromise<void>
-	report(key: Keys, outcome: Outcome): MaybePromise<void>
-	close(): void
-}
-
-declare class LimiterBans {
-	#private
-	constructor(all: readonly OpenBan[], open: readonly OpenPolicy[], backend: BanningBackend | undefined)
-	follow(previous: LimiterBans): void
-	ban(charges: () => readonly Charge[], duration: Duration): MaybePromise<void>
-	banOne(index: number, key: string, duration: Duration): MaybePromise<void>
-	struck(charge: Charge, decision: Decision, moment: Moment | undefined): MaybePromise<Decision>
-	report(charges: () => readonly Charge[], outcome: Outcome): MaybePromise<void>
-	reportOne(index: number, key: string, outcome: Outcome): MaybePromise<void>
-	liftOne(index: number, key: string): MaybePromise<void>
-}
-
-declare class BanningBackend implements RequestBackend {
-	#private
-	readonly synchronous: boolean
-	constructor(inner: RequestBackend, bans: readonly OpenBan[], clock: Clock, observers: Observers)
-	takeAll(charges: readonly Charge[], moment?: Moment): MaybePromise<Answer>
-	struck(charges: readonly Charge[], answer: Answer, moment: Moment | undefined): MaybePromise<Answer>
-	follow(previous: BanningBackend): void
-	peekAll(charges: readonly Charge[], moment?: Moment): MaybePromise<Answer>
-	adjustAll(charges: readonly Charge[], takenAt: number, moment?: Moment): MaybePromise<Answer>
-	resetAll(keys: readonly CountedKey[]): MaybePromise<void>
-	lift(keys: readonly CountedKey[]): MaybePromise<void>
-	ban(keys: readonly CountedKey[], ms: number): MaybePromise<void>
-	report(keys: readonly CountedKey[], outcome: 'success' | 'failure'): MaybePromise<void>
-}
-
-declare class ControlledPolicies {
-	#private
-	constructor(open: readonly OpenPolicy[], all: readonly LimiterControls[])
-	isOff({ name }: Pick<Policy, 'name'>): boolean
-	isEnforced({ name }: Pick<Policy, 'name'>, configured: Mode): boolean
-	blocked(charges: readonly Charge[]): Answer | undefined
-	applyTo(charges: readonly Charge[]): readonly Charge[]
-	withLimit(charge: Charge): Charge
-}
-
-declare class LimiterWarnings {
-	#private
-	constructor(names: () => readonly string[])
-	once(code: SluiceCode, message: () => string, about?: string): void
-}
-
-declare function isRequest(options: object): boolean
-
-declare function optionalBoolean(option: string, value: unknown): boolean
-
-declare const POLICY_ONLY: readonly [
-	'name',
-	'limit',
-	'window',
-	'algorithm',
-	'burst',
-	'slices',
-	'calendar',
-	'overrides',
-	'ban',
-	'unit',
-	'maxHoldMs',
-	'retry'
-]
-declare const DEFAULT_NAMES: {
-	readonly rateLimit: 'default'
-	readonly slowDown: 'slow-down'
-	readonly inflightLimit: 'inflight'
-	readonly limitConnections: 'connections'
-	readonly shed: 'shed'
-}
-
-declare function modeOf(outer: Mode | undefined, inner?: Mode): Mode
-
-declare function parseMode(value: unknown, option: string): Mode
-
-declare function headerText(value: unknown, option: string): string
-
-declare const LARGEST_HEADER_INTEGER = 999999999999999
-
-declare function inThisContext<Arg>(run: (arg: Arg) => void): (arg: Arg) => void
-interface CollapsedClients {
-	readonly address: string
-	readonly reason: string
-	readonly advice: string
-	readonly trust?: string | undefined
-}
-
-declare function collapsedClients(): CollapsedClients | undefined
-
-declare function recordCollapsedClients(found: CollapsedClients | undefined): void
-
-declare class BadSeedError extends Error {
-	readonly code: typeof CODE
-	constructor(received: string)
-}
-declare const CODE = 'SLUICE_BAD_SEED'
-interface KeyedHash {
-	low: number
-	high: number
-	text(key: string): void
-	bytes(key: Uint8Array): void
-	integer(key: number): void
-}
-declare function withErrorLink(code: string, message: string): string
-declare function hmacSha256(secret: string, text: string): Uint8Array
-
-declare function scatterBits(x: number): number
-
-declare function createKeyedHash(seed?: Uint8Array): KeyedHash
 export {
 	Backend,
 	MaybePromise,
@@ -2611,7 +2727,6 @@ export {
 	Script,
 	ScriptRunner,
 	SqlRunner,
-	policyFromEnv,
 	PolicyInput,
 	Duration,
 	DurationUnit,
@@ -2624,12 +2739,7 @@ export {
 	FailoverOptions,
 	HeaderLine,
 	HttpDenial,
-	ProblemType,
-	PROBLEM_TITLES,
-	createInflightLimiter,
-	LocalInflightOptions,
 	InflightLimiterOptions,
-	LocalInflightLimiter,
 	InflightLimiter,
 	AddressRules,
 	Embedding,
@@ -2645,244 +2755,52 @@ export {
 	ANONYMOUS,
 	KeySource,
 	ReportFallback,
-	ByHeaderOptions,
 	ByIpOptions,
-	byAll,
-	JoinedKeySource,
 	LabelledKeySource,
-	byHeader,
 	byIp,
-	byPrincipal,
-	byRoute,
 	Keys,
 	Costs,
-	createLimiter,
-	SyncLimiterOptions,
-	LimiterOptions,
 	CommonOptions,
-	SyncOnePolicyLimiterOptions,
-	OnePolicyLimiterOptions,
 	Limiter,
 	HoldOptions,
 	HoldOf,
 	SameTiming,
 	Hold,
 	Outcome,
-	WaitOptions,
-	waitFor,
-	Waited,
 	MemoryBackendOptions,
-	memoryBackend,
-	LimitsByKey,
-	FixedOverridesOptions,
-	OverriddenKeys,
-	LimitOverridesOptions,
-	LoadedOverridesOptions,
-	limitOverrides,
-	BookingPolicy,
-	WrappedPolicy,
-	UsagePolicy,
-	CompiledVariants,
-	HoldingPolicy,
-	holdsName,
-	algorithms,
-	drainPerMs,
-	formOf,
-	retentionMs,
-	NUMBERS,
-	firstWholeMs,
-	wholeMsUntil,
-	causeOf,
-	concernsOneKey,
-	LateError,
-	MalformedAnswer,
-	ChargePart,
-	mergedAnswer,
-	takeParts,
-	PeekPart,
-	checkedAnswer,
-	Asked,
-	GroupedBackend,
 	RequestBackend,
-	IDEMPOTENT_MS,
-	newIdempotencyKey,
-	markInfallible,
-	countedUnits,
-	lacksUsage,
-	restoreUsage,
-	storedNameOf,
-	targetId,
-	SoleDecision,
 	ChargeVerdict,
 	hasDenial,
-	plainVerdict,
 	RequestDecision,
-	withFund,
-	EnvironmentReader,
 	badOption,
 	messageOf,
 	kindOf,
 	shown,
-	resetWarnings,
 	warn,
 	warnOnce,
 	compileFailover,
 	FailoverRule,
-	ALLOW_RULE,
-	FailureRule,
-	FailoverCharge,
-	FailoverCounter,
-	MirrorCounter,
-	MemoryCounter,
-	CounterSlots,
-	Arena,
-	Spender,
-	SlotRef,
-	Budget,
-	RehashBuffer,
-	Shard,
-	PageLayout,
-	Evicted,
-	TakeOne,
-	MirrorPolicy,
-	Basis,
-	OwnUnits,
-	UnreportedUnits,
-	TakeOne$1,
-	DENY_RULE,
-	OUTAGE_RETRY_MS,
-	Call,
-	Limits,
-	GuardedCalls,
-	GuardedCallsOptions,
-	Health,
-	Breaker,
-	BreakerOptions,
-	BreakerState,
-	FailureLog,
 	Observers,
-	HealthOptions,
 	Deadlines,
 	Outcome$1,
 	FULL,
 	WEIGHT_EXCEEDS_LIMIT,
-	MaxHoldTimer,
 	HeldPermit,
 	PermitOwner,
-	MaxHoldTimers,
 	joinedKey,
-	pause,
-	AnswerSource,
-	MemoryBackend,
-	processMemory,
-	countName,
-	parseScope,
-	meantBy,
 	integerFrom,
 	oneOf,
 	optionalFunction,
 	optionsOf,
 	OptionPlaces,
 	checkedUnits,
-	compilePolicy,
-	PolicyVariants,
 	processWideMap,
 	afterThisTurn,
 	clockOf,
 	isSystemClock,
 	KEEP_ALIVE,
-	repeatEvery,
 	systemClock,
 	parseDuration,
 	parseMs,
-	parseTimerMs,
-	LARGEST_LOG,
-	banCallsEnded,
-	hasTaken,
-	binds,
-	badValue,
-	DRAFT,
-	ListDialect,
-	ROUNDING_ERROR_MS,
-	stringItem,
-	wholeSeconds,
-	DRAFT_HEADERS,
-	HeaderPlan,
-	FieldDialect,
-	Vendor,
-	HeaderEntry,
-	headerLines,
-	httpDenial,
-	policyItems,
-	rateEntry,
-	soleEntry,
-	violatedPolicies,
-	PROBLEM_MEDIA_TYPE,
-	problemBody,
-	retryAfterMs,
-	BackedInflightLimiter,
-	ControlledCap,
-	isAdaptive,
-	MemoryInflight,
-	MemoryInflightOptions,
-	WatchedPermit,
-	Address,
-	parseAddress,
-	withoutPort,
-	writeIPv6,
-	addressKey,
-	addressRules,
-	isWithin,
-	MAPPED_IPV4,
-	rangeOf,
-	NO_ADDRESS,
-	ResolvedKey,
-	reportNothing,
-	resolveKey,
-	isPreflight,
-	preflightKey,
-	isHeaderName,
-	labelOf,
-	RequestTerms,
-	wholeCost,
-	LimiterHold,
-	HoldingLimiter,
-	HeldPolicy,
-	SettlingCharge,
-	KeyTerms,
-	Terms,
-	backendOf,
-	LimiterIdentity,
-	OpenOptions,
-	openPolicies,
-	OpenPolicy,
-	LimitCounters,
-	OverrideCounters,
-	OpenBan,
-	LatestBan,
-	ChargedBackend,
-	PolicyLimiter,
-	LimiterBans,
-	BanningBackend,
-	ControlledPolicies,
-	LimiterWarnings,
-	isRequest,
-	optionalBoolean,
-	POLICY_ONLY,
-	DEFAULT_NAMES,
-	modeOf,
-	parseMode,
-	headerText,
-	LARGEST_HEADER_INTEGER,
-	inThisContext,
-	CollapsedClients,
-	collapsedClients,
-	recordCollapsedClients,
-	BadSeedError,
-	CODE,
-	KeyedHash,
-	withErrorLink,
-	hmacSha256,
-	scatterBits,
-	createKeyedHash
+	parseTimerMs
 }

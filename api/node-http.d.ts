@@ -1,103 +1,7 @@
 // adapter.d.ts
-export {
-	afterCheck,
-	type ConnectMiddleware,
-	connectMount,
-	holdWhile,
-	type Next,
-	type DecoratedLimiters,
-	type Wrappable,
-	withDecorators,
-	Exchange,
-	expressMethod,
-	expressPattern,
-	nodeSource,
-	warnAboutExpressTrust,
-	warnAboutFastifyOption,
-	warnTrustsAllProxies,
-	warnUntrustedProxy,
-	ReplyExchange,
-	type RouteConfig,
-	routeConfigOf,
-	routePattern,
-	type RouteInfo,
-	RouteLayers,
-	RouteScopeNames,
-	RequestLifecycle
-} from './types.js'
-export * from '@sluice/http'
-
-// index.d.ts
-export {
-	type ConnectHandler,
-	type ConnectMiddleware,
-	type WrappedHandler,
-	type Next,
-	type ConnectionLimit,
-	type ConnectionLimitOptions,
-	limitConnections,
-	type DecoratedSluice,
-	type LimitDecorators,
-	type LimitDecorator,
-	type ContinueGuard,
-	type ContinueGuardOptions,
-	guardContinue,
-	limitUpgrade,
-	type SocketCapOptions,
-	type UpgradeLimit,
-	type UpgradeLimitOptions,
-	type UpgradeListener,
-	createSluice,
-	explainClient,
-	InflightLimit,
-	inflightLimit,
-	RateLimit,
-	rateLimit,
-	Shed,
-	SlowDown,
-	shed,
-	slowDown
-} from './types.js'
-export * from '@sluice/http/shared'
-
-// shared-exports.d.ts
-export {
-	type ConnectHandler,
-	type ConnectMiddleware,
-	type WrappedHandler,
-	type Next,
-	type ConnectionLimit,
-	type ConnectionLimitOptions,
-	limitConnections,
-	type DecoratedSluice,
-	type LimitDecorators,
-	type LimitDecorator,
-	type ContinueGuard,
-	type ContinueGuardOptions,
-	guardContinue,
-	limitUpgrade,
-	type SocketCapOptions,
-	type UpgradeLimit,
-	type UpgradeLimitOptions,
-	type UpgradeListener
-} from './types.js'
-export * from '@sluice/http/shared'
-
-// types.d.ts
-import { InflightLimiter, Limiter } from '@sluice/limiter-core'
+import { IncomingMessage, ServerResponse, IncomingHttpHeaders } from 'node:http'
 import {
-	InflightLimitOptions,
-	Sluice,
-	LimiterFactories,
-	RateLimitOptions,
-	RateHandle,
-	InflightHandle,
-	ShedOptions,
-	ShedHandle,
 	Limiters,
-	SluiceOptions,
-	ExplainClientOptions,
-	ClientExplanation,
 	HttpExchange,
 	RequestLife,
 	RequestSluice,
@@ -106,148 +10,8 @@ import {
 	LayerOptions,
 	LimitLayer
 } from '@sluice/http'
-import { Socket } from 'node:net'
-import { EventEmitter } from 'node:events'
-import { Backend, Answer, HeaderLine, HttpDenial } from '@sluice/limiter-core/http'
-import { IncomingMessage, ServerResponse, IncomingHttpHeaders } from 'node:http'
-import { Duplex } from 'node:stream'
-
-type ConnectHandler<Req, Res> = (req: Req, res: Res, next: Next) => unknown
-type Next = (error?: unknown) => void
-
-interface ConnectMiddleware<Req, Res> {
-	(req: Req, res: Res, next: Next): void
-	wrap<R = Req, S = Res>(handler: ConnectHandler<R, S>): WrappedHandler<R, S>
-}
-
-type WrappedHandler<Req, Res> = (req: Req, res: Res, next?: Next) => unknown
-
-interface ConnectionLimit {
-	readonly limiter: InflightLimiter
-	close(): void
-}
-
-interface ConnectionLimitOptions
-	extends Pick<
-		InflightLimitOptions<Socket, never>,
-		'limit' | 'key' | 'weight' | 'backend' | 'shared' | 'skip' | 'mode' | 'observers' | 'clock'
-	> {
-	readonly name?: string | undefined
-}
-
-declare function limitConnections(server: ConnectionServer, options: ConnectionLimitOptions): ConnectionLimit
-
-type ConnectionServer = Pick<EventEmitter, 'on' | 'off' | 'emit'>
-
-interface DecoratedSluice<
-	Args extends readonly unknown[],
-	Req,
-	Res,
-	Mounted,
-	Extra = unknown,
-	B extends Backend = Backend<Answer>
-> extends Sluice<Req, Res, Mounted, Extra, B>,
-		LimitDecorators<Args, Req, Res, Mounted, Extra> {}
-
-interface LimitDecorators<Args extends readonly unknown[], Req, Res, Mounted, Extra = unknown> {
-	RateLimit(limit: Given<LimiterFactories<Req, Res, Mounted, Extra>['rateLimit']>): LimitDecorator<Args>
-	InflightLimit(cap: Given<LimiterFactories<Req, Res, Mounted, Extra>['inflightLimit']>): LimitDecorator<Args>
-	SlowDown(slow: Given<LimiterFactories<Req, Res, Mounted, Extra>['slowDown']>): LimitDecorator<Args>
-	Shed(shed: NonNullable<Given<LimiterFactories<Req, Res, Mounted, Extra>['shed']>>): LimitDecorator<Args>
-}
-
-type Given<Make extends (options: never) => unknown> = Parameters<Make>[0] | ReturnType<Make>
-
-interface LimitDecorator<Args extends readonly unknown[]> {
-	<This, Method extends HandlerMethod<Args>>(method: Method, context: ClassMethodDecoratorContext<This, Method>): Method
-	<This, Method extends HandlerMethod<Args>>(
-		nothing: undefined,
-		context: ClassFieldDecoratorContext<This, Method>
-	): (initial: Method) => Method
-	<Method extends HandlerMethod<Args>>(
-		target: object,
-		name: string | symbol,
-		descriptor: TypedPropertyDescriptor<Method>
-	): TypedPropertyDescriptor<Method>
-}
-
-type HandlerMethod<Args extends readonly unknown[]> = {
-	handle(...args: Args): unknown
-}['handle']
-
-interface ContinueGuard {
-	close(): void
-}
-
-interface ContinueGuardOptions {
-	readonly rateLimit?: RateOptions | (Middleware & RateHandle) | undefined
-	readonly inflightLimit?:
-		| InflightLimitOptions<IncomingMessage, ServerResponse>
-		| (Middleware & InflightHandle)
-		| undefined
-}
-
-type RateOptions = RateLimitOptions<IncomingMessage, ServerResponse>
-
-type Middleware = ConnectMiddleware<IncomingMessage, ServerResponse>
-
-declare function guardContinue(server: Server, options: ContinueGuardOptions): ContinueGuard
-
-type Server = Pick<EventEmitter, 'on' | 'off' | 'emit' | 'listenerCount'>
-
-declare function limitUpgrade(options: UpgradeLimitOptions, upgrade?: UpgradeListener): UpgradeLimit
-
-interface UpgradeLimitOptions {
-	readonly shed?: ShedOptions<IncomingMessage, ServerResponse> | undefined
-	readonly rateLimit?: RateLimitOptions<IncomingMessage, ServerResponse> | undefined
-	readonly inflightLimit?: SocketCapOptions | readonly SocketCapOptions[] | undefined
-}
-
-type SocketCapOptions = Omit<InflightLimitOptions<IncomingMessage, ServerResponse>, 'holdUntil'>
-
-type UpgradeListener = (req: IncomingMessage, socket: Duplex, head: Buffer) => unknown
-
-interface UpgradeLimit {
-	(req: IncomingMessage, socket: Duplex, head: Buffer): void
-	readonly limiter: Limiter | undefined
-	readonly caps: readonly InflightLimiter[]
-	readonly shedder: ShedHandle['shedder'] | undefined
-	close(): void
-}
-
-declare const createSluice: NodeLimiters['createSluice']
-
-type NodeLimiters = DecoratedLimiters<Args, IncomingMessage, ServerResponse, Middleware$1>
-
-interface DecoratedLimiters<Args extends readonly unknown[], Req, Res, Mounted, Extra = unknown>
-	extends Limiters<Req, Res, Mounted, Extra>,
-		LimitDecorators<Args, Req, Res, Mounted, Extra> {
-	createSluice<B extends Backend = Backend<Answer>>(
-		options?: SluiceOptions<B>
-	): DecoratedSluice<Args, Req, Res, Mounted, Extra, B>
-}
-
-type Args = readonly [req: IncomingMessage, res: ServerResponse, next: Next]
-
-type Middleware$1 = ConnectMiddleware<IncomingMessage, ServerResponse>
-
-declare function explainClient(request: IncomingMessage, options?: ExplainClientOptions): ClientExplanation
-
-declare const InflightLimit: NodeLimiters['InflightLimit']
-
-declare const inflightLimit: NodeLimiters['inflightLimit']
-
-declare const RateLimit: NodeLimiters['RateLimit']
-
-declare const rateLimit: NodeLimiters['rateLimit']
-
-declare const Shed: NodeLimiters['Shed']
-
-declare const SlowDown: NodeLimiters['SlowDown']
-
-declare const shed: NodeLimiters['shed']
-
-declare const slowDown: NodeLimiters['slowDown']
+import { HeaderLine, HttpDenial } from '@sluice/limiter-core/http'
+import { Next, ConnectMiddleware, DecoratedLimiters } from './types.js'
 
 declare function afterCheck<T>(
 	check: Promise<T>,
@@ -441,6 +205,249 @@ declare module 'node:http' {
 	}
 }
 export {
+	afterCheck,
+	connectMount,
+	holdWhile,
+	type Wrappable,
+	withDecorators,
+	Exchange,
+	expressMethod,
+	expressPattern,
+	nodeSource,
+	warnAboutExpressTrust,
+	warnAboutFastifyOption,
+	warnTrustsAllProxies,
+	warnUntrustedProxy,
+	ReplyExchange,
+	type RouteConfig,
+	routeConfigOf,
+	routePattern,
+	type RouteInfo,
+	RouteLayers,
+	RouteScopeNames,
+	RequestLifecycle
+}
+export { type ConnectMiddleware, type Next, type DecoratedLimiters } from './types.js'
+export * from '@sluice/http'
+
+// index.d.ts
+import { IncomingMessage, ServerResponse } from 'node:http'
+import { ExplainClientOptions, ClientExplanation } from '@sluice/http'
+import { Next, ConnectMiddleware, DecoratedLimiters } from './types.js'
+
+declare const createSluice: NodeLimiters['createSluice']
+
+type NodeLimiters = DecoratedLimiters<Args, IncomingMessage, ServerResponse, Middleware$1>
+
+type Args = readonly [req: IncomingMessage, res: ServerResponse, next: Next]
+
+type Middleware$1 = ConnectMiddleware<IncomingMessage, ServerResponse>
+
+declare function explainClient(request: IncomingMessage, options?: ExplainClientOptions): ClientExplanation
+
+declare const InflightLimit: NodeLimiters['InflightLimit']
+
+declare const inflightLimit: NodeLimiters['inflightLimit']
+
+declare const RateLimit: NodeLimiters['RateLimit']
+
+declare const rateLimit: NodeLimiters['rateLimit']
+
+declare const Shed: NodeLimiters['Shed']
+
+declare const SlowDown: NodeLimiters['SlowDown']
+
+declare const shed: NodeLimiters['shed']
+
+declare const slowDown: NodeLimiters['slowDown']
+export {
+	type ConnectHandler,
+	type ConnectMiddleware,
+	type WrappedHandler,
+	type Next,
+	type ConnectionLimit,
+	type ConnectionLimitOptions,
+	limitConnections,
+	type DecoratedSluice,
+	type LimitDecorators,
+	type LimitDecorator,
+	type ContinueGuard,
+	type ContinueGuardOptions,
+	guardContinue,
+	limitUpgrade,
+	type SocketCapOptions,
+	type UpgradeLimit,
+	type UpgradeLimitOptions,
+	type UpgradeListener
+} from './types.js'
+export {
+	createSluice,
+	explainClient,
+	InflightLimit,
+	inflightLimit,
+	RateLimit,
+	rateLimit,
+	Shed,
+	SlowDown,
+	shed,
+	slowDown
+}
+export * from '@sluice/http/shared'
+
+// shared-exports.d.ts
+export {
+	type ConnectHandler,
+	type ConnectMiddleware,
+	type WrappedHandler,
+	type Next,
+	type ConnectionLimit,
+	type ConnectionLimitOptions,
+	limitConnections,
+	type DecoratedSluice,
+	type LimitDecorators,
+	type LimitDecorator,
+	type ContinueGuard,
+	type ContinueGuardOptions,
+	guardContinue,
+	limitUpgrade,
+	type SocketCapOptions,
+	type UpgradeLimit,
+	type UpgradeLimitOptions,
+	type UpgradeListener
+} from './types.js'
+export * from '@sluice/http/shared'
+
+// types.d.ts
+import { InflightLimiter, Limiter } from '@sluice/limiter-core'
+import {
+	InflightLimitOptions,
+	Sluice,
+	LimiterFactories,
+	RateLimitOptions,
+	RateHandle,
+	InflightHandle,
+	ShedOptions,
+	ShedHandle,
+	Limiters,
+	SluiceOptions
+} from '@sluice/http'
+import { Socket } from 'node:net'
+import { EventEmitter } from 'node:events'
+import { Backend, Answer } from '@sluice/limiter-core/http'
+import { IncomingMessage, ServerResponse } from 'node:http'
+import { Duplex } from 'node:stream'
+
+type ConnectHandler<Req, Res> = (req: Req, res: Res, next: Next) => unknown
+type Next = (error?: unknown) => void
+
+interface ConnectMiddleware<Req, Res> {
+	(req: Req, res: Res, next: Next): void
+	wrap<R = Req, S = Res>(handler: ConnectHandler<R, S>): WrappedHandler<R, S>
+}
+
+type WrappedHandler<Req, Res> = (req: Req, res: Res, next?: Next) => unknown
+
+interface ConnectionLimit {
+	readonly limiter: InflightLimiter
+	close(): void
+}
+
+interface ConnectionLimitOptions
+	extends Pick<
+		InflightLimitOptions<Socket, never>,
+		'limit' | 'key' | 'weight' | 'backend' | 'shared' | 'skip' | 'mode' | 'observers' | 'clock'
+	> {
+	readonly name?: string | undefined
+}
+
+declare function limitConnections(server: ConnectionServer, options: ConnectionLimitOptions): ConnectionLimit
+
+type ConnectionServer = Pick<EventEmitter, 'on' | 'off' | 'emit'>
+
+interface DecoratedSluice<
+	Args extends readonly unknown[],
+	Req,
+	Res,
+	Mounted,
+	Extra = unknown,
+	B extends Backend = Backend<Answer>
+> extends Sluice<Req, Res, Mounted, Extra, B>,
+		LimitDecorators<Args, Req, Res, Mounted, Extra> {}
+
+interface LimitDecorators<Args extends readonly unknown[], Req, Res, Mounted, Extra = unknown> {
+	RateLimit(limit: Given<LimiterFactories<Req, Res, Mounted, Extra>['rateLimit']>): LimitDecorator<Args>
+	InflightLimit(cap: Given<LimiterFactories<Req, Res, Mounted, Extra>['inflightLimit']>): LimitDecorator<Args>
+	SlowDown(slow: Given<LimiterFactories<Req, Res, Mounted, Extra>['slowDown']>): LimitDecorator<Args>
+	Shed(shed: NonNullable<Given<LimiterFactories<Req, Res, Mounted, Extra>['shed']>>): LimitDecorator<Args>
+}
+
+type Given<Make extends (options: never) => unknown> = Parameters<Make>[0] | ReturnType<Make>
+
+interface LimitDecorator<Args extends readonly unknown[]> {
+	<This, Method extends HandlerMethod<Args>>(method: Method, context: ClassMethodDecoratorContext<This, Method>): Method
+	<This, Method extends HandlerMethod<Args>>(
+		nothing: undefined,
+		context: ClassFieldDecoratorContext<This, Method>
+	): (initial: Method) => Method
+	<Method extends HandlerMethod<Args>>(
+		target: object,
+		name: string | symbol,
+		descriptor: TypedPropertyDescriptor<Method>
+	): TypedPropertyDescriptor<Method>
+}
+
+type HandlerMethod<Args extends readonly unknown[]> = {
+	handle(...args: Args): unknown
+}['handle']
+
+interface ContinueGuard {
+	close(): void
+}
+
+interface ContinueGuardOptions {
+	readonly rateLimit?: RateOptions | (Middleware & RateHandle) | undefined
+	readonly inflightLimit?:
+		| InflightLimitOptions<IncomingMessage, ServerResponse>
+		| (Middleware & InflightHandle)
+		| undefined
+}
+
+type RateOptions = RateLimitOptions<IncomingMessage, ServerResponse>
+
+type Middleware = ConnectMiddleware<IncomingMessage, ServerResponse>
+
+declare function guardContinue(server: Server, options: ContinueGuardOptions): ContinueGuard
+
+type Server = Pick<EventEmitter, 'on' | 'off' | 'emit' | 'listenerCount'>
+
+declare function limitUpgrade(options: UpgradeLimitOptions, upgrade?: UpgradeListener): UpgradeLimit
+
+interface UpgradeLimitOptions {
+	readonly shed?: ShedOptions<IncomingMessage, ServerResponse> | undefined
+	readonly rateLimit?: RateLimitOptions<IncomingMessage, ServerResponse> | undefined
+	readonly inflightLimit?: SocketCapOptions | readonly SocketCapOptions[] | undefined
+}
+
+type SocketCapOptions = Omit<InflightLimitOptions<IncomingMessage, ServerResponse>, 'holdUntil'>
+
+type UpgradeListener = (req: IncomingMessage, socket: Duplex, head: Buffer) => unknown
+
+interface UpgradeLimit {
+	(req: IncomingMessage, socket: Duplex, head: Buffer): void
+	readonly limiter: Limiter | undefined
+	readonly caps: readonly InflightLimiter[]
+	readonly shedder: ShedHandle['shedder'] | undefined
+	close(): void
+}
+
+interface DecoratedLimiters<Args extends readonly unknown[], Req, Res, Mounted, Extra = unknown>
+	extends Limiters<Req, Res, Mounted, Extra>,
+		LimitDecorators<Args, Req, Res, Mounted, Extra> {
+	createSluice<B extends Backend = Backend<Answer>>(
+		options?: SluiceOptions<B>
+	): DecoratedSluice<Args, Req, Res, Mounted, Extra, B>
+}
+export {
 	ConnectHandler,
 	Next,
 	ConnectMiddleware,
@@ -465,50 +472,5 @@ export {
 	SocketCapOptions,
 	UpgradeListener,
 	UpgradeLimit,
-	createSluice,
-	NodeLimiters,
-	DecoratedLimiters,
-	Args,
-	Middleware$1,
-	explainClient,
-	InflightLimit,
-	inflightLimit,
-	RateLimit,
-	rateLimit,
-	Shed,
-	SlowDown,
-	shed,
-	slowDown,
-	afterCheck,
-	connectMount,
-	ExchangeClass,
-	Exchange,
-	RequestLifecycle,
-	holdWhile,
-	Holder,
-	Wrappable,
-	withDecorators,
-	expressMethod,
-	ExpressRequest,
-	ExpressRoute,
-	ExpressApplication,
-	Router,
-	Layer,
-	expressPattern,
-	nodeSource,
-	warnAboutExpressTrust,
-	warnAboutFastifyOption,
-	FastifyTrust,
-	warnTrustsAllProxies,
-	warnUntrustedProxy,
-	ReplyExchange,
-	ReplyRequest,
-	RoutedRequest,
-	RouteConfig,
-	Reply,
-	routeConfigOf,
-	routePattern,
-	RouteInfo,
-	RouteLayers,
-	RouteScopeNames
+	DecoratedLimiters
 }

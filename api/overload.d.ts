@@ -1,32 +1,10 @@
 // index.d.ts
 import {
-	CheckHealth,
-	createPrioritizer,
-	createShedder,
-	PrioritizedInflightOptions,
-	Prioritizer,
-	prioritizedInflight,
-	QueueOptions,
-	Shedder,
-	ShedderOptions,
-	ShedSignal,
-	ShedSignals,
-	SignalThreshold
-} from '@sluice/http/overload'
-import {
-	AcquireOptions,
 	AdaptiveLimit,
-	AddressRules,
-	Cap,
 	Clock,
-	Denial,
-	InflightBackend,
 	LabelledKeySource,
-	LearnedLimits,
 	MaybePromise,
-	Permit,
 	Priority,
-	SluiceCode,
 	Duration,
 	Backend
 } from '@sluice/limiter-core'

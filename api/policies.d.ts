@@ -1,5 +1,5 @@
 // index.d.ts
-import { SluiceCode, AlgorithmName, Clock } from '@sluice/limiter-core'
+import { AlgorithmName, Clock } from '@sluice/limiter-core'
 import {
 	SluiceError,
 	LimitOverrides,

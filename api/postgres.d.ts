@@ -1,19 +1,5 @@
 // index.d.ts
-import {
-	AlgorithmName,
-	Answer,
-	Charge,
-	CompiledPolicy,
-	CountEstimate,
-	CountedKey,
-	Counter,
-	HeldUnits,
-	Interruption,
-	MaybePromise,
-	Moment,
-	Observer,
-	Backend
-} from '@sluice/limiter-core'
+import { Answer, Backend } from '@sluice/limiter-core'
 import { Clock, SqlRunner } from '@sluice/limiter-core/backend'
 import { RemoteFailure, RemoteFailureOptions } from '@sluice/fleet/backend'
 

@@ -1,4 +1,187 @@
 // budgets/index.d.ts
+import {
+	Duration as Duration$1,
+	MaybePromise as MaybePromise$1,
+	Observer as Observer$1,
+	Clock,
+	Backend as Backend$1,
+	SluiceError
+} from '@sluice/limiter-core/backend'
+
+interface LearnedCost<Req extends object, Res> {
+	readonly reserve: (req: Req) => number
+	readonly settle: (req: Req, res: Res, how: Ending) => MaybePromise$1<number | undefined>
+	readonly settleOn: 'always'
+}
+
+interface Ending {
+	readonly completed: boolean
+	readonly used?: number | undefined
+}
+
+interface LearnedReserve<Req extends object, Res> {
+	readonly cost: LearnedCost<Req, Res>
+	stats(): ReadonlyMap<string, ReserveStats>
+}
+interface ReserveStats {
+	readonly reserve: number
+	readonly requests: number
+	readonly underReserved: number
+	readonly underReservedShare: number
+}
+
+interface LearnedReserveOptions<Req extends object, Res> {
+	readonly by?: ((req: Req) => string) | undefined
+	readonly settle: (req: Req, res: Res, how: Ending) => MaybePromise$1<number | undefined>
+	readonly initial: number
+	readonly quantile?: number | undefined
+	readonly min?: number | undefined
+	readonly max?: number | undefined
+	readonly maxClasses?: number | undefined
+}
+
+declare function learnedReserve<Req extends object, Res>(
+	options: LearnedReserveOptions<Req, Res>
+): LearnedReserve<Req, Res>
+type Prices = Readonly<Record<string, string>>
+
+interface PriceTable {
+	readonly unit: string
+	has(item: string, kind?: string): boolean
+	costOf(item: string, usage: Usage): number
+	amount(decimal: string): number
+}
+
+type Usage = Readonly<Record<string, number>>
+
+interface PriceTableOptions {
+	readonly currency: string
+	readonly per?: number
+	readonly items: Readonly<Record<string, Prices>>
+}
+
+declare function priceTable(options: PriceTableOptions): PriceTable
+
+declare function runBudget(options: RunBudgetOptions): RunBudget
+
+interface RunBudgetOptions extends RunBounds {
+	readonly id?: string | undefined
+	readonly prices?: PriceTable | undefined
+	readonly loops?: LoopOptions | undefined
+	readonly onExhausted?: OnExhausted | undefined
+	readonly maxOutputTokens?: number | undefined
+	readonly streamTokens?: number | undefined
+	readonly countTokens?: ((text: string) => number) | undefined
+	readonly signal?: AbortSignal | undefined
+	readonly backend?: Backend$1 | undefined
+	readonly deadlineMs?: Duration$1 | undefined
+	readonly maxHoldMs?: Duration$1 | undefined
+	readonly keepMs?: Duration$1 | undefined
+	readonly clock?: Clock | undefined
+	readonly observers?: readonly Observer$1[] | undefined
+}
+
+interface RunBounds {
+	readonly usd?: number | string | undefined
+	readonly tokens?: number | undefined
+	readonly calls?: number | undefined
+	readonly seconds?: number | undefined
+}
+
+interface LoopOptions {
+	readonly repeats: number
+	readonly within?: number | undefined
+}
+
+type OnExhausted = 'abort' | 'finish' | ((end: RunEnd) => MaybePromise$1<RunBounds | undefined>)
+
+interface RunEnd {
+	readonly bound: RunBound
+	readonly budget: string
+	readonly limit?: string | number | undefined
+	readonly tool?: string | undefined
+}
+
+type RunBound = AmountKind | 'seconds' | 'loop' | 'closed' | 'signal'
+
+type AmountKind = keyof Amounts
+interface Amounts {
+	readonly usd: number
+	readonly tokens: number
+	readonly calls: number
+}
+
+interface RunBudget {
+	readonly id: string
+	readonly name: string
+	readonly signal: AbortSignal
+	readonly end: RunEnd | undefined
+	readonly spent: RunAmounts
+	left(): Promise<Partial<RunAmounts>>
+	report(): RunReport
+	child(options: number | ChildOptions): RunBudget
+	wrap<T extends object>(
+		target: T,
+		options?: {
+			readonly model?: string | undefined
+		}
+	): T
+	call<Args, Result>(
+		options: WorkOptions<Args, Result>,
+		work: (signal: AbortSignal) => MaybePromise$1<Result>
+	): Promise<Awaited<Result>>
+	guard<Args extends readonly unknown[], Result>(
+		work: (...args: Args) => MaybePromise$1<Result>,
+		options?: GuardOptions<Args, Result>
+	): (...args: Args) => Promise<Awaited<Result>>
+	tools<Tools extends object>(tools: Tools): Tools
+	close(): Promise<void>
+}
+
+interface RunAmounts {
+	readonly usd: string
+	readonly microUsd: number
+	readonly tokens: number
+	readonly calls: number
+	readonly seconds: number
+}
+
+interface RunReport {
+	readonly name: string
+	readonly spent: RunAmounts
+	readonly end: RunEnd | undefined
+	readonly children: readonly RunReport[]
+}
+
+interface ChildOptions extends RunBounds {
+	readonly name?: string | undefined
+	readonly share?: number | undefined
+	readonly loops?: LoopOptions | undefined
+}
+
+interface WorkOptions<Args, Result> {
+	readonly name: string
+	readonly args?: Args | undefined
+	readonly cost?: WorkCost | undefined
+	readonly settle?: ((result: Result) => WorkCost) | undefined
+	readonly signal?: AbortSignal | undefined
+}
+
+type WorkCost = Pick<RunBounds, 'usd' | 'tokens'>
+
+interface GuardOptions<Args extends readonly unknown[], Result>
+	extends Pick<WorkOptions<unknown, Result>, 'cost' | 'settle'> {
+	readonly name?: string | undefined
+	readonly compare?: ((...args: Args) => unknown) | undefined
+}
+
+declare class BudgetExhausted extends SluiceError implements RunEnd {
+	readonly bound: RunBound
+	readonly budget: string
+	readonly limit: string | number | undefined
+	readonly tool: string | undefined
+	constructor({ bound, budget, limit, tool }: RunEnd, options?: ErrorOptions)
+}
 export {
 	type LearnedCost,
 	type LearnedReserve,
@@ -25,89 +208,10 @@ export {
 	type RunReport,
 	type WorkCost,
 	type WorkOptions
-} from './../types.js'
+}
 
 // index.d.ts
-export {
-	type ReservationEnd,
-	createQuotas,
-	type QuotasOptions,
-	type QuotaName,
-	type QuotaOptions,
-	quota,
-	type QuotaBalance,
-	type StrandedLease,
-	type QuotaForecast,
-	type QuotaUsed,
-	type RefundOptions,
-	type ReserveOptions,
-	type TopUpOptions,
-	type QuotaUsage,
-	type UsageOptions,
-	type QuotaReservation,
-	type Quotas,
-	type WaterfallOptions,
-	waterfall,
-	type Credits,
-	type CreditsOptions,
-	credits,
-	type WaterfallInput,
-	type Waterfall,
-	type WaterfallRefundOptions,
-	type WaterfallReserveOptions,
-	type WaterfallTakeOptions,
-	type WaterfallDecision,
-	type WaterfallPart,
-	type WaterfallRefund,
-	type WaterfallReservation,
-	type WaterfallTake
-} from './types.js'
-export { type LeasedCharge as LeasedCharge } from '@sluice/fleet/leases'
-export { type LeasedCounter as LeasedCounter } from '@sluice/fleet/leases'
-export { type LeasedKey as LeasedKey } from '@sluice/fleet/leases'
-export { type AlgorithmName as AlgorithmName } from '@sluice/limiter-core'
-export { type Answer as Answer } from '@sluice/limiter-core'
-export { type Backend as Backend } from '@sluice/limiter-core'
-export { type BanInput as BanInput } from '@sluice/limiter-core'
-export { type Charge as Charge } from '@sluice/limiter-core'
-export { type CompiledPolicy as CompiledPolicy } from '@sluice/limiter-core'
-export { type CountedKey as CountedKey } from '@sluice/limiter-core'
-export { type Decision as Decision } from '@sluice/limiter-core'
-export { type Duration as Duration } from '@sluice/limiter-core'
-export { type HeldUnits as HeldUnits } from '@sluice/limiter-core'
-export { type Interruption as Interruption } from '@sluice/limiter-core'
-export { type LimitOverrides as LimitOverrides } from '@sluice/limiter-core'
-export { type MaybePromise as MaybePromise } from '@sluice/limiter-core'
-export { type Metric as Metric } from '@sluice/limiter-core'
-export { type Mode as Mode } from '@sluice/limiter-core'
-export { type Moment as Moment } from '@sluice/limiter-core'
-export { type Observer as Observer } from '@sluice/limiter-core'
-export { type PolicyCalendar as PolicyCalendar } from '@sluice/limiter-core'
-export { type PolicyInput as PolicyInput } from '@sluice/limiter-core'
-
-// types.d.ts
-import { LeasedCharge, LeasedCounter, LeasedKey, LeaseOptions, LeasingBackend, LeaseTerms } from '@sluice/fleet/leases'
-import {
-	AlgorithmName,
-	Answer,
-	Backend,
-	BanInput,
-	Charge,
-	CompiledPolicy,
-	CountedKey,
-	Decision,
-	Duration,
-	HeldUnits,
-	Interruption,
-	LimitOverrides,
-	MaybePromise,
-	Metric,
-	Mode,
-	Moment,
-	Observer,
-	PolicyCalendar,
-	PolicyInput
-} from '@sluice/limiter-core'
+import { LimitOverrides } from '@sluice/limiter-core'
 import {
 	CounterLedger,
 	QuotaTable,
@@ -118,6 +222,7 @@ import {
 	UsageLine,
 	StoredEntry
 } from '@sluice/counters/backend'
+import { LeaseOptions, LeasingBackend, LeaseTerms } from '@sluice/fleet/leases'
 import {
 	Duration as Duration$1,
 	MaybePromise as MaybePromise$1,
@@ -131,8 +236,7 @@ import {
 	PolicyCalendar as PolicyCalendar$1,
 	CompiledPolicy as CompiledPolicy$1,
 	Held,
-	Metric as Metric$1,
-	SluiceError
+	Metric as Metric$1
 } from '@sluice/limiter-core/backend'
 import { PlainCounter } from '@sluice/fleet/backend'
 
@@ -595,265 +699,59 @@ interface CreditsOptions {
 }
 
 declare function credits(options: CreditsOptions): Credits
-
-interface LearnedCost<Req extends object, Res> {
-	readonly reserve: (req: Req) => number
-	readonly settle: (req: Req, res: Res, how: Ending) => MaybePromise$1<number | undefined>
-	readonly settleOn: 'always'
-}
-
-interface Ending {
-	readonly completed: boolean
-	readonly used?: number | undefined
-}
-
-interface LearnedReserve<Req extends object, Res> {
-	readonly cost: LearnedCost<Req, Res>
-	stats(): ReadonlyMap<string, ReserveStats>
-}
-interface ReserveStats {
-	readonly reserve: number
-	readonly requests: number
-	readonly underReserved: number
-	readonly underReservedShare: number
-}
-
-interface LearnedReserveOptions<Req extends object, Res> {
-	readonly by?: ((req: Req) => string) | undefined
-	readonly settle: (req: Req, res: Res, how: Ending) => MaybePromise$1<number | undefined>
-	readonly initial: number
-	readonly quantile?: number | undefined
-	readonly min?: number | undefined
-	readonly max?: number | undefined
-	readonly maxClasses?: number | undefined
-}
-
-declare function learnedReserve<Req extends object, Res>(
-	options: LearnedReserveOptions<Req, Res>
-): LearnedReserve<Req, Res>
-type Prices = Readonly<Record<string, string>>
-
-interface PriceTable {
-	readonly unit: string
-	has(item: string, kind?: string): boolean
-	costOf(item: string, usage: Usage): number
-	amount(decimal: string): number
-}
-
-type Usage = Readonly<Record<string, number>>
-
-interface PriceTableOptions {
-	readonly currency: string
-	readonly per?: number
-	readonly items: Readonly<Record<string, Prices>>
-}
-
-declare function priceTable(options: PriceTableOptions): PriceTable
-
-declare function runBudget(options: RunBudgetOptions): RunBudget
-
-interface RunBudgetOptions extends RunBounds {
-	readonly id?: string | undefined
-	readonly prices?: PriceTable | undefined
-	readonly loops?: LoopOptions | undefined
-	readonly onExhausted?: OnExhausted | undefined
-	readonly maxOutputTokens?: number | undefined
-	readonly streamTokens?: number | undefined
-	readonly countTokens?: ((text: string) => number) | undefined
-	readonly signal?: AbortSignal | undefined
-	readonly backend?: Backend$1 | undefined
-	readonly deadlineMs?: Duration$1 | undefined
-	readonly maxHoldMs?: Duration$1 | undefined
-	readonly keepMs?: Duration$1 | undefined
-	readonly clock?: Clock | undefined
-	readonly observers?: readonly Observer$1[] | undefined
-}
-
-interface RunBounds {
-	readonly usd?: number | string | undefined
-	readonly tokens?: number | undefined
-	readonly calls?: number | undefined
-	readonly seconds?: number | undefined
-}
-
-interface LoopOptions {
-	readonly repeats: number
-	readonly within?: number | undefined
-}
-
-type OnExhausted = 'abort' | 'finish' | ((end: RunEnd) => MaybePromise$1<RunBounds | undefined>)
-
-interface RunEnd {
-	readonly bound: RunBound
-	readonly budget: string
-	readonly limit?: string | number | undefined
-	readonly tool?: string | undefined
-}
-
-type RunBound = AmountKind | 'seconds' | 'loop' | 'closed' | 'signal'
-
-type AmountKind = keyof Amounts
-interface Amounts {
-	readonly usd: number
-	readonly tokens: number
-	readonly calls: number
-}
-
-interface RunBudget {
-	readonly id: string
-	readonly name: string
-	readonly signal: AbortSignal
-	readonly end: RunEnd | undefined
-	readonly spent: RunAmounts
-	left(): Promise<Partial<RunAmounts>>
-	report(): RunReport
-	child(options: number | ChildOptions): RunBudget
-	wrap<T extends object>(
-		target: T,
-		options?: {
-			readonly model?: string | undefined
-		}
-	): T
-	call<Args, Result>(
-		options: WorkOptions<Args, Result>,
-		work: (signal: AbortSignal) => MaybePromise$1<Result>
-	): Promise<Awaited<Result>>
-	guard<Args extends readonly unknown[], Result>(
-		work: (...args: Args) => MaybePromise$1<Result>,
-		options?: GuardOptions<Args, Result>
-	): (...args: Args) => Promise<Awaited<Result>>
-	tools<Tools extends object>(tools: Tools): Tools
-	close(): Promise<void>
-}
-
-interface RunAmounts {
-	readonly usd: string
-	readonly microUsd: number
-	readonly tokens: number
-	readonly calls: number
-	readonly seconds: number
-}
-
-interface RunReport {
-	readonly name: string
-	readonly spent: RunAmounts
-	readonly end: RunEnd | undefined
-	readonly children: readonly RunReport[]
-}
-
-interface ChildOptions extends RunBounds {
-	readonly name?: string | undefined
-	readonly share?: number | undefined
-	readonly loops?: LoopOptions | undefined
-}
-
-interface WorkOptions<Args, Result> {
-	readonly name: string
-	readonly args?: Args | undefined
-	readonly cost?: WorkCost | undefined
-	readonly settle?: ((result: Result) => WorkCost) | undefined
-	readonly signal?: AbortSignal | undefined
-}
-
-type WorkCost = Pick<RunBounds, 'usd' | 'tokens'>
-
-interface GuardOptions<Args extends readonly unknown[], Result>
-	extends Pick<WorkOptions<unknown, Result>, 'cost' | 'settle'> {
-	readonly name?: string | undefined
-	readonly compare?: ((...args: Args) => unknown) | undefined
-}
-
-declare class BudgetExhausted extends SluiceError implements RunEnd {
-	readonly bound: RunBound
-	readonly budget: string
-	readonly limit: string | number | undefined
-	readonly tool: string | undefined
-	constructor({ bound, budget, limit, tool }: RunEnd, options?: ErrorOptions)
-}
 export {
-	ReservationEnd,
+	type ReservationEnd,
 	createQuotas,
-	QuotasOptions,
-	QuotaUsed,
-	Quotas,
-	QuotasDeps,
-	QuotaName,
-	QuotaBalance,
-	QuotaForecast,
-	TopUpOptions,
-	RefundOptions,
-	ReserveOptions,
-	QuotaReservation,
-	WaterfallInput,
-	Credits,
-	Waterfall,
-	OpenPart,
-	QuotaCounter,
-	QuotaTerms,
-	CalendarPeriods,
-	CalendarPeriod,
-	QuotaBackend,
-	AccountGroups,
-	AccountGroupsOptions,
-	TimedQuotaTable,
-	DatabaseTime,
-	GroupChange,
-	GroupMember,
-	QuotaAccount,
-	QuotaJournal,
-	TopUps,
-	TopUpState,
-	AccountHolds,
-	HoldState,
-	QuotaState,
-	PeriodState,
-	LeaseState,
-	ReservationState,
-	WriterState,
-	WaterfallTakeOptions,
-	WaterfallTake,
-	WaterfallDecision,
-	WaterfallPart,
-	WaterfallReserveOptions,
-	WaterfallReservation,
-	WaterfallRefundOptions,
-	WaterfallRefund,
-	UsageOptions,
-	BY,
-	QuotaUsage,
-	StrandedLease,
-	QuotaOptions,
+	type QuotasOptions,
+	type QuotaName,
+	type QuotaOptions,
 	quota,
-	WaterfallOptions,
+	type QuotaBalance,
+	type StrandedLease,
+	type QuotaForecast,
+	type QuotaUsed,
+	type RefundOptions,
+	type ReserveOptions,
+	type TopUpOptions,
+	type QuotaUsage,
+	type UsageOptions,
+	type QuotaReservation,
+	type Quotas,
+	type WaterfallOptions,
 	waterfall,
-	CreditsOptions,
+	type Credits,
+	type CreditsOptions,
 	credits,
-	LearnedCost,
-	Ending,
-	LearnedReserve,
-	ReserveStats,
-	LearnedReserveOptions,
-	learnedReserve,
-	Prices,
-	PriceTable,
-	Usage,
-	PriceTableOptions,
-	priceTable,
-	runBudget,
-	RunBudgetOptions,
-	RunBounds,
-	LoopOptions,
-	OnExhausted,
-	RunEnd,
-	RunBound,
-	AmountKind,
-	Amounts,
-	RunBudget,
-	RunAmounts,
-	RunReport,
-	ChildOptions,
-	WorkOptions,
-	WorkCost,
-	GuardOptions,
-	BudgetExhausted
+	type WaterfallInput,
+	type Waterfall,
+	type WaterfallRefundOptions,
+	type WaterfallReserveOptions,
+	type WaterfallTakeOptions,
+	type WaterfallDecision,
+	type WaterfallPart,
+	type WaterfallRefund,
+	type WaterfallReservation,
+	type WaterfallTake
 }
+export { type LeasedCharge as LeasedCharge } from '@sluice/fleet/leases'
+export { type LeasedCounter as LeasedCounter } from '@sluice/fleet/leases'
+export { type LeasedKey as LeasedKey } from '@sluice/fleet/leases'
+export { type AlgorithmName as AlgorithmName } from '@sluice/limiter-core'
+export { type Answer as Answer } from '@sluice/limiter-core'
+export { type Backend as Backend } from '@sluice/limiter-core'
+export { type BanInput as BanInput } from '@sluice/limiter-core'
+export { type Charge as Charge } from '@sluice/limiter-core'
+export { type CompiledPolicy as CompiledPolicy } from '@sluice/limiter-core'
+export { type CountedKey as CountedKey } from '@sluice/limiter-core'
+export { type Decision as Decision } from '@sluice/limiter-core'
+export { type Duration as Duration } from '@sluice/limiter-core'
+export { type HeldUnits as HeldUnits } from '@sluice/limiter-core'
+export { type Interruption as Interruption } from '@sluice/limiter-core'
+export { type LimitOverrides as LimitOverrides } from '@sluice/limiter-core'
+export { type MaybePromise as MaybePromise } from '@sluice/limiter-core'
+export { type Metric as Metric } from '@sluice/limiter-core'
+export { type Mode as Mode } from '@sluice/limiter-core'
+export { type Moment as Moment } from '@sluice/limiter-core'
+export { type Observer as Observer } from '@sluice/limiter-core'
+export { type PolicyCalendar as PolicyCalendar } from '@sluice/limiter-core'
+export { type PolicyInput as PolicyInput } from '@sluice/limiter-core'

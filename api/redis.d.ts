@@ -1,126 +1,7 @@
 // index.d.ts
-export {
-	type SharedChannelOptions,
-	RedisChannel,
-	type RedisChannelOptions,
-	redisChannel,
-	RedisSums,
-	type RedisSumsOptions,
-	redisSums,
-	type CreateRedisOptions,
-	createRedis,
-	type CreateRedisClusterOptions,
-	createRedisCluster,
-	type RedisClusterNode,
-	hashSlot,
-	type IoRedisClient,
-	type RedisClusterClient,
-	type RedisConnection,
-	RedisFailure,
-	type RedisBackendOptions,
-	redisBackend,
-	type RedisInflightOptions,
-	redisInflight,
-	type LeasedBackendOptions,
-	leasedBackend,
-	redisLeaseLedger,
-	type RedisRecordsOptions,
-	redisRecords,
-	type UpstashRedisClient,
-	type ValkeyGlideClient,
-	type NodeRedisClient,
-	type RedisClient,
-	isRedisClients,
-	type RedisClients,
-	scriptRunner,
-	redisSyncLedger,
-	type SyncedBackend,
-	type SyncedBackendOptions,
-	syncedBackend,
-	type EnvironmentOptions,
-	syncedOptionsFromEnv,
-	type NamedRegisters,
-	RedisUniqueStore,
-	type RedisUniqueStoreOptions,
-	redisUniqueStore
-} from './types.js'
-export { type LeaseGrant as LeaseGrant } from '@sluice/fleet/leases'
-export { type LeaseLedger as LeaseLedger } from '@sluice/fleet/leases'
-export { type LeaseRequest as LeaseRequest } from '@sluice/fleet/leases'
-export { type ReceivedCounts as ReceivedCounts } from '@sluice/fleet/sync'
-export { type ReportedTakes as ReportedTakes } from '@sluice/fleet/sync'
-export { type SyncAnswer as SyncAnswer } from '@sluice/fleet/sync'
-export { type SyncBatch as SyncBatch } from '@sluice/fleet/sync'
-export { type SyncLedger as SyncLedger } from '@sluice/fleet/sync'
-export { type SyncOptions as SyncOptions } from '@sluice/fleet/sync'
-export { type AcquireOptions as AcquireOptions } from '@sluice/limiter-core'
-export { type AlgorithmName as AlgorithmName } from '@sluice/limiter-core'
-export { type Answer as Answer } from '@sluice/limiter-core'
-export { type Backend as Backend } from '@sluice/limiter-core'
-export { type Cap as Cap } from '@sluice/limiter-core'
-export { type Charge as Charge } from '@sluice/limiter-core'
-export { type CompiledPolicy as CompiledPolicy } from '@sluice/limiter-core'
-export { type CountEstimate as CountEstimate } from '@sluice/limiter-core'
-export { type CountedKey as CountedKey } from '@sluice/limiter-core'
-export { type Counter as Counter } from '@sluice/limiter-core'
-export { type Denial as Denial } from '@sluice/limiter-core'
-export { type Duration as Duration } from '@sluice/limiter-core'
-export { type HeldUnits as HeldUnits } from '@sluice/limiter-core'
-export { type InflightBackend as InflightBackend } from '@sluice/limiter-core'
-export { type Interruption as Interruption } from '@sluice/limiter-core'
-export { type LimitOverrides as LimitOverrides } from '@sluice/limiter-core'
-export { type MaybePromise as MaybePromise } from '@sluice/limiter-core'
-export { type Metric as Metric } from '@sluice/limiter-core'
-export { type Moment as Moment } from '@sluice/limiter-core'
-export { type Observer as Observer } from '@sluice/limiter-core'
-export { type Permit as Permit } from '@sluice/limiter-core'
-export { type PublishOptions as PublishOptions } from '@sluice/limiter-core'
-export { type RecordStore as RecordStore } from '@sluice/limiter-core'
-export { type Script as Script } from '@sluice/limiter-core'
-export { type ScriptRunner as ScriptRunner } from '@sluice/limiter-core'
-
-// node-redis/index.d.ts
-export {
-	type CreateNodeRedisOptions,
-	createNodeRedis,
-	type CreateNodeRedisClusterOptions,
-	createNodeRedisCluster,
-	type CreateNodeRedisSentinelOptions,
-	createNodeRedisSentinel,
-	type NodeRedisOptions,
-	nodeRedisOptions
-} from './../types.js'
-
-// types.d.ts
-import { LeaseGrant, LeaseLedger, LeaseRequest, LeaseOptions } from '@sluice/fleet/leases'
-import { ReceivedCounts, ReportedTakes, SyncAnswer, SyncBatch, SyncLedger, SyncOptions } from '@sluice/fleet/sync'
-import {
-	AcquireOptions,
-	AlgorithmName,
-	Answer,
-	Backend,
-	Cap,
-	Charge,
-	CompiledPolicy,
-	CountEstimate,
-	CountedKey,
-	Counter,
-	Denial,
-	Duration,
-	HeldUnits,
-	InflightBackend,
-	Interruption,
-	LimitOverrides,
-	MaybePromise,
-	Metric,
-	Moment,
-	Observer,
-	Permit,
-	PublishOptions,
-	RecordStore,
-	Script,
-	ScriptRunner
-} from '@sluice/limiter-core'
+import { LeaseLedger, LeaseOptions } from '@sluice/fleet/leases'
+import { SyncLedger, SyncOptions } from '@sluice/fleet/sync'
+import { Duration, LimitOverrides, ScriptRunner } from '@sluice/limiter-core'
 import {
 	Duration as Duration$1,
 	Clock,
@@ -140,22 +21,13 @@ import {
 import { RedisOptions, Redis, ClusterOptions, Cluster } from 'ioredis'
 import { RemoteFailure, RemoteFailureOptions } from '@sluice/fleet/backend'
 import {
-	RedisClientOptions,
-	RedisClientType,
-	RedisClusterOptions,
-	RedisClusterType,
-	RedisSentinelOptions,
-	RedisSentinelType
-} from 'redis'
-import { SketchSeed, SketchKey } from '@sluice/sketches'
-
-interface SharedChannelOptions {
-	readonly prefix?: string | undefined
-	readonly tickMs?: Duration$1 | undefined
-	readonly closeMs?: Duration$1 | undefined
-	readonly clock?: Partial<Clock> | undefined
-	readonly observers?: readonly Observer$1[] | undefined
-}
+	SharedChannelOptions,
+	ChannelSettings,
+	RedisClient,
+	IoRedisClient,
+	RedisConnection,
+	RedisClusterNode
+} from './types.js'
 
 declare class RedisChannel implements Channel {
 	#private
@@ -163,16 +35,6 @@ declare class RedisChannel implements Channel {
 	publish(topic: string, bytes: Uint8Array, { urgent }?: PublishOptions$1): void
 	subscribe(topic: string, receive: (bytes: Uint8Array) => void): () => void
 	close(): Promise<void>
-}
-
-interface ChannelSettings {
-	readonly runner: ScriptRunner$1
-	readonly clock: Clock
-	readonly observers: Observers
-	readonly prefix: string
-	readonly tickMs: number
-	readonly closeMs: number
-	readonly writer: string
 }
 
 interface TopicBounds {
@@ -190,48 +52,6 @@ interface RedisChannelOptions extends SharedChannelOptions {
 }
 
 declare function redisChannel(client: RedisClient | ScriptRunner$1, options?: RedisChannelOptions): RedisChannel
-
-type RedisClient = IoRedisClient | NodeRedisClient | ValkeyGlideClient | UpstashRedisClient
-
-interface IoRedisClient extends RedisConnection {
-	evalsha(sha: string, keyCount: number, ...keysAndArgs: (string | number)[]): Promise<unknown>
-	eval(text: string, keyCount: number, ...keysAndArgs: (string | number)[]): Promise<unknown>
-	readonly isCluster?: boolean
-	readonly options?: {
-		readonly keyPrefix?: string | undefined
-	}
-}
-interface RedisConnection {
-	readonly status: string
-	on(event: string, listener: (...args: unknown[]) => void): unknown
-	off(event: string, listener: (...args: unknown[]) => void): unknown
-	connect?(): Promise<unknown>
-	pipeline?(commands: string[][]): RedisPipeline
-}
-
-interface RedisPipeline {
-	exec(): Promise<[error: Error | null, reply: unknown][] | null>
-}
-interface NodeRedisClient {
-	evalSha(sha: string, options: NodeRedisArguments): Promise<unknown>
-	eval(text: string, options: NodeRedisArguments): Promise<unknown>
-	on(event: string, listener: (...args: unknown[]) => void): unknown
-	off(event: string, listener: (...args: unknown[]) => void): unknown
-	readonly isOpen: boolean
-}
-
-interface NodeRedisArguments {
-	keys: string[]
-	arguments: string[]
-}
-interface ValkeyGlideClient {
-	customCommand(args: string[]): Promise<unknown>
-	invokeScript(...args: never[]): Promise<unknown>
-}
-interface UpstashRedisClient {
-	createScript(...args: never[]): unknown
-	evalsha(...args: never[]): Promise<unknown>
-}
 
 declare class RedisSums {
 	#private
@@ -268,12 +88,6 @@ interface CreateRedisClusterOptions extends Omit<ClusterOptions, 'redisOptions'>
 }
 
 declare function createRedisCluster(nodes: readonly RedisClusterNode[], options?: CreateRedisClusterOptions): Cluster
-
-type RedisClusterNode = ServerAddress
-interface ServerAddress {
-	readonly host: string
-	readonly port?: number
-}
 declare function hashSlot(key: string): number
 
 interface RedisClusterClient extends IoRedisClient {
@@ -397,6 +211,98 @@ declare function redisUniqueStore(
 	client: RedisClient | ScriptRunner$1,
 	options?: RedisUniqueStoreOptions
 ): RedisUniqueStore
+export {
+	type SharedChannelOptions,
+	type RedisClusterNode,
+	type IoRedisClient,
+	type RedisConnection,
+	type UpstashRedisClient,
+	type ValkeyGlideClient,
+	type NodeRedisClient,
+	type RedisClient
+} from './types.js'
+export {
+	RedisChannel,
+	type RedisChannelOptions,
+	redisChannel,
+	RedisSums,
+	type RedisSumsOptions,
+	redisSums,
+	type CreateRedisOptions,
+	createRedis,
+	type CreateRedisClusterOptions,
+	createRedisCluster,
+	hashSlot,
+	type RedisClusterClient,
+	RedisFailure,
+	type RedisBackendOptions,
+	redisBackend,
+	type RedisInflightOptions,
+	redisInflight,
+	type LeasedBackendOptions,
+	leasedBackend,
+	redisLeaseLedger,
+	type RedisRecordsOptions,
+	redisRecords,
+	isRedisClients,
+	type RedisClients,
+	scriptRunner,
+	redisSyncLedger,
+	type SyncedBackend,
+	type SyncedBackendOptions,
+	syncedBackend,
+	type EnvironmentOptions,
+	syncedOptionsFromEnv,
+	type NamedRegisters,
+	RedisUniqueStore,
+	type RedisUniqueStoreOptions,
+	redisUniqueStore
+}
+export { type LeaseGrant as LeaseGrant } from '@sluice/fleet/leases'
+export { type LeaseLedger as LeaseLedger } from '@sluice/fleet/leases'
+export { type LeaseRequest as LeaseRequest } from '@sluice/fleet/leases'
+export { type ReceivedCounts as ReceivedCounts } from '@sluice/fleet/sync'
+export { type ReportedTakes as ReportedTakes } from '@sluice/fleet/sync'
+export { type SyncAnswer as SyncAnswer } from '@sluice/fleet/sync'
+export { type SyncBatch as SyncBatch } from '@sluice/fleet/sync'
+export { type SyncLedger as SyncLedger } from '@sluice/fleet/sync'
+export { type SyncOptions as SyncOptions } from '@sluice/fleet/sync'
+export { type AcquireOptions as AcquireOptions } from '@sluice/limiter-core'
+export { type AlgorithmName as AlgorithmName } from '@sluice/limiter-core'
+export { type Answer as Answer } from '@sluice/limiter-core'
+export { type Backend as Backend } from '@sluice/limiter-core'
+export { type Cap as Cap } from '@sluice/limiter-core'
+export { type Charge as Charge } from '@sluice/limiter-core'
+export { type CompiledPolicy as CompiledPolicy } from '@sluice/limiter-core'
+export { type CountEstimate as CountEstimate } from '@sluice/limiter-core'
+export { type CountedKey as CountedKey } from '@sluice/limiter-core'
+export { type Counter as Counter } from '@sluice/limiter-core'
+export { type Denial as Denial } from '@sluice/limiter-core'
+export { type Duration as Duration } from '@sluice/limiter-core'
+export { type HeldUnits as HeldUnits } from '@sluice/limiter-core'
+export { type InflightBackend as InflightBackend } from '@sluice/limiter-core'
+export { type Interruption as Interruption } from '@sluice/limiter-core'
+export { type LimitOverrides as LimitOverrides } from '@sluice/limiter-core'
+export { type MaybePromise as MaybePromise } from '@sluice/limiter-core'
+export { type Metric as Metric } from '@sluice/limiter-core'
+export { type Moment as Moment } from '@sluice/limiter-core'
+export { type Observer as Observer } from '@sluice/limiter-core'
+export { type Permit as Permit } from '@sluice/limiter-core'
+export { type PublishOptions as PublishOptions } from '@sluice/limiter-core'
+export { type RecordStore as RecordStore } from '@sluice/limiter-core'
+export { type Script as Script } from '@sluice/limiter-core'
+export { type ScriptRunner as ScriptRunner } from '@sluice/limiter-core'
+
+// node-redis/index.d.ts
+import {
+	RedisClientOptions,
+	RedisClientType,
+	RedisClusterOptions,
+	RedisClusterType,
+	RedisSentinelOptions,
+	RedisSentinelType
+} from 'redis'
+import { RedisClusterNode, ServerAddress } from './../types.js'
 
 interface CreateNodeRedisOptions extends RedisClientOptions {
 	readonly onError?: ((error: Error) => void) | undefined
@@ -433,6 +339,110 @@ interface NodeRedisOptions extends Pick<RedisClientOptions, 'disableOfflineQueue
 }
 
 declare function nodeRedisOptions(socketTimeout?: number): NodeRedisOptions
+export {
+	type CreateNodeRedisOptions,
+	createNodeRedis,
+	type CreateNodeRedisClusterOptions,
+	createNodeRedisCluster,
+	type CreateNodeRedisSentinelOptions,
+	createNodeRedisSentinel,
+	type NodeRedisOptions,
+	nodeRedisOptions
+}
+
+// types.d.ts
+import {
+	Duration as Duration$1,
+	Clock,
+	Observer as Observer$1,
+	ScriptRunner as ScriptRunner$1,
+	Observers
+} from '@sluice/limiter-core/backend'
+
+interface SharedChannelOptions {
+	readonly prefix?: string | undefined
+	readonly tickMs?: Duration$1 | undefined
+	readonly closeMs?: Duration$1 | undefined
+	readonly clock?: Partial<Clock> | undefined
+	readonly observers?: readonly Observer$1[] | undefined
+}
+
+interface ChannelSettings {
+	readonly runner: ScriptRunner$1
+	readonly clock: Clock
+	readonly observers: Observers
+	readonly prefix: string
+	readonly tickMs: number
+	readonly closeMs: number
+	readonly writer: string
+}
+
+type RedisClient = IoRedisClient | NodeRedisClient | ValkeyGlideClient | UpstashRedisClient
+
+interface IoRedisClient extends RedisConnection {
+	evalsha(sha: string, keyCount: number, ...keysAndArgs: (string | number)[]): Promise<unknown>
+	eval(text: string, keyCount: number, ...keysAndArgs: (string | number)[]): Promise<unknown>
+	readonly isCluster?: boolean
+	readonly options?: {
+		readonly keyPrefix?: string | undefined
+	}
+}
+interface RedisConnection {
+	readonly status: string
+	on(event: string, listener: (...args: unknown[]) => void): unknown
+	off(event: string, listener: (...args: unknown[]) => void): unknown
+	connect?(): Promise<unknown>
+	pipeline?(commands: string[][]): RedisPipeline
+}
+
+interface RedisPipeline {
+	exec(): Promise<[error: Error | null, reply: unknown][] | null>
+}
+interface NodeRedisClient {
+	evalSha(sha: string, options: NodeRedisArguments): Promise<unknown>
+	eval(text: string, options: NodeRedisArguments): Promise<unknown>
+	on(event: string, listener: (...args: unknown[]) => void): unknown
+	off(event: string, listener: (...args: unknown[]) => void): unknown
+	readonly isOpen: boolean
+}
+
+interface NodeRedisArguments {
+	keys: string[]
+	arguments: string[]
+}
+interface ValkeyGlideClient {
+	customCommand(args: string[]): Promise<unknown>
+	invokeScript(...args: never[]): Promise<unknown>
+}
+interface UpstashRedisClient {
+	createScript(...args: never[]): unknown
+	evalsha(...args: never[]): Promise<unknown>
+}
+
+type RedisClusterNode = ServerAddress
+interface ServerAddress {
+	readonly host: string
+	readonly port?: number
+}
+export {
+	SharedChannelOptions,
+	ChannelSettings,
+	RedisClient,
+	IoRedisClient,
+	RedisConnection,
+	RedisPipeline,
+	NodeRedisClient,
+	NodeRedisArguments,
+	ValkeyGlideClient,
+	UpstashRedisClient,
+	RedisClusterNode,
+	ServerAddress
+}
+
+// uniques/index.d.ts
+import { Duration as Duration$1, ScriptRunner as ScriptRunner$1 } from '@sluice/limiter-core/backend'
+import { SketchSeed, SketchKey } from '@sluice/sketches'
+import { SharedChannelOptions, ChannelSettings, RedisClient } from './../types.js'
 
 declare class RedisUniques {
 	#private
@@ -458,71 +468,4 @@ interface RedisUniquesOptions extends SharedChannelOptions {
 }
 
 declare function redisUniques(client: RedisClient | ScriptRunner$1, options: RedisUniquesOptions): RedisUniques
-export {
-	SharedChannelOptions,
-	RedisChannel,
-	ChannelSettings,
-	TopicBounds,
-	RedisChannelOptions,
-	redisChannel,
-	RedisClient,
-	IoRedisClient,
-	RedisConnection,
-	RedisPipeline,
-	NodeRedisClient,
-	NodeRedisArguments,
-	ValkeyGlideClient,
-	UpstashRedisClient,
-	RedisSums,
-	SumsBounds,
-	RedisSumsOptions,
-	redisSums,
-	CreateRedisOptions,
-	createRedis,
-	CreateRedisClusterOptions,
-	createRedisCluster,
-	RedisClusterNode,
-	ServerAddress,
-	hashSlot,
-	RedisClusterClient,
-	RedisNode,
-	RedisFailure,
-	RedisBackendOptions,
-	EntityKeyOptions,
-	redisBackend,
-	RedisInflightOptions,
-	redisInflight,
-	LeasedBackendOptions,
-	leasedBackend,
-	redisLeaseLedger,
-	RedisRecordsOptions,
-	redisRecords,
-	isRedisClients,
-	RedisClients,
-	scriptRunner,
-	redisSyncLedger,
-	SyncedBackendOptions,
-	SyncedBackend,
-	syncedBackend,
-	EnvironmentOptions,
-	syncedOptionsFromEnv,
-	NamedRegisters,
-	RedisUniqueStore,
-	RedisUniqueStoreOptions,
-	redisUniqueStore,
-	CreateNodeRedisOptions,
-	createNodeRedis,
-	CreateNodeRedisClusterOptions,
-	createNodeRedisCluster,
-	CreateNodeRedisSentinelOptions,
-	createNodeRedisSentinel,
-	NodeRedisOptions,
-	nodeRedisOptions,
-	RedisUniques,
-	UniquesLocation,
-	RedisUniquesOptions,
-	redisUniques
-}
-
-// uniques/index.d.ts
-export { RedisUniques, type RedisUniquesOptions, redisUniques } from './../types.js'
+export { RedisUniques, type RedisUniquesOptions, redisUniques }

@@ -1,103 +1,43 @@
 // fleet/index.d.ts
-export { type ShareSketchOptions, shareSketch, type SharedSketch } from './../types.js'
+import { Clock, Channel as Channel$1, Observers } from '@sluice/limiter-core/backend'
+import { Duration as Duration$1, Clock as Clock$1, Observer as Observer$1, Channel } from '@sluice/limiter-core'
+import { Sketch } from './../types.js'
+
+interface ShareSketchOptions<S extends Sketch<S>> {
+	readonly topic: string
+	readonly make: () => S
+	readonly read: (bytes: Uint8Array) => S
+	readonly tickMs?: Duration$1 | undefined
+	readonly window?: Duration$1 | undefined
+	readonly clock?: Partial<Clock$1> | undefined
+	readonly observers?: readonly Observer$1[] | undefined
+}
+
+declare function shareSketch<S extends Sketch<S>>(channel: Channel, options: ShareSketchOptions<S>): SharedSketch<S>
+
+declare class SharedSketch<S extends Sketch<S>> {
+	#private
+	readonly own: S
+	constructor(channel: Channel$1, settings: SharedSettings<S>)
+	get fleet(): S
+	get previous(): S
+	flush(): Promise<void>
+	close(): Promise<void>
+	stopsBy(stop: () => void): void
+}
+
+interface SharedSettings<S> {
+	readonly topic: string
+	readonly make: () => S
+	readonly read: (bytes: Uint8Array) => S
+	readonly clock: Clock
+	readonly windowMs: number | undefined
+	readonly observers: Observers
+}
+export { type ShareSketchOptions, shareSketch, type SharedSketch }
 
 // index.d.ts
-export {
-	BlockedBloomFilter,
-	BloomFilter,
-	type BloomOptions,
-	CountingBloomFilter,
-	type RedisBloomSize,
-	redisBloomSize,
-	type CellBits,
-	CountMin,
-	type CountMinCellOptions,
-	type CountMinOptions,
-	CountRange,
-	type CountRangeOptions,
-	Estimator,
-	type EstimatorOptions,
-	Hokusai,
-	HokusaiItem,
-	type HokusaiOptions,
-	HokusaiTime,
-	type PartialBlock,
-	type HokusaiBlock,
-	type HokusaiTimeOptions,
-	HyperLogLog,
-	type HyperLogLogOptions,
-	RedisHyperLogLog,
-	type RedisHyperLogLogOptions,
-	Inflight,
-	type InflightOptions,
-	type InflightPermit,
-	murmurHash2,
-	MurmurHash64A,
-	proportionalRate,
-	type RateComponents,
-	Rate,
-	type RateClock,
-	type RateOptions,
-	RedisBloomCountMin,
-	type RedisBloomCountMinOptions,
-	type Sketch,
-	type SketchCode,
-	SketchError,
-	type SeedOption,
-	type SketchKey,
-	SketchSeed,
-	type DigestScale,
-	type Centroid,
-	TDigest,
-	type TDigestOptions,
-	HeavyKeeper,
-	type HeavyKey,
-	type HeavyKeeperOptions,
-	type CountedKey,
-	SpaceSaving,
-	type SpaceSavingOptions
-} from './types.js'
-export { type KeyedHash as KeyedHash } from '@sluice/limiter-core/keyed-hash'
-
-// limits/index.d.ts
-export {
-	type SketchInflightOptions,
-	sketchInflight,
-	type KeyList,
-	type KeyListStats,
-	type KeyListOptions,
-	type ListErrorRule,
-	type ListKey,
-	type RememberOptions,
-	allowList,
-	blockList,
-	sketchBackend,
-	type HistoryOptions,
-	type SketchBackendOptions
-} from './../types.js'
-export { joinedKey as joinedKey } from '@sluice/limiter-core/backend'
-
-// types.d.ts
-import { KeyedHash } from '@sluice/limiter-core/keyed-hash'
-import {
-	joinedKey,
-	Clock,
-	Observer,
-	InflightBackend,
-	MaybePromise as MaybePromise$1,
-	Duration,
-	Backend,
-	Answer,
-	Channel as Channel$1,
-	Observers
-} from '@sluice/limiter-core/backend'
-import {
-	MaybePromise,
-	Duration as Duration$1,
-	Clock as Clock$1,
-	Observer as Observer$1,
-	Channel
-} from '@sluice/limiter-core'
+import { Sketch, SketchSeed, SketchKey, BloomOptions, SeedOption, CellBits } from './types.js'
 
 declare class BlockedBloomFilter implements Sketch<BlockedBloomFilter> {
 	#private
@@ -116,31 +56,6 @@ declare class BlockedBloomFilter implements Sketch<BlockedBloomFilter> {
 	merge(other: BlockedBloomFilter): void
 	clear(): void
 	toBytes(): Uint8Array
-}
-interface Sketch<Same> {
-	merge(other: Same): void
-	clear(): void
-	toBytes(): Uint8Array
-}
-
-declare class SketchSeed {
-	#private
-	readonly idLow: number
-	readonly idHigh: number
-	constructor(seed?: Uint8Array | string)
-	hashOf(key: SketchKey): KeyedHash
-	same(other: SketchSeed): boolean
-}
-
-type SketchKey = string | number | Uint8Array
-
-interface BloomOptions extends SeedOption {
-	readonly capacity: number
-	readonly errorRate?: number | undefined
-}
-
-interface SeedOption {
-	readonly seed?: SketchSeed | Uint8Array | string | undefined
 }
 
 declare class BloomFilter implements Sketch<BloomFilter> {
@@ -189,7 +104,6 @@ interface RedisBloomSize {
 }
 
 declare function redisBloomSize(options: Omit<BloomOptions, 'seed'>): RedisBloomSize
-type CellBits = 8 | 16 | 32
 
 declare class CountMin implements Sketch<CountMin> {
 	#private
@@ -622,6 +536,70 @@ declare class SpaceSaving implements Sketch<SpaceSaving> {
 interface SpaceSavingOptions {
 	readonly capacity: number
 }
+export {
+	BlockedBloomFilter,
+	BloomFilter,
+	CountingBloomFilter,
+	type RedisBloomSize,
+	redisBloomSize,
+	CountMin,
+	type CountMinCellOptions,
+	type CountMinOptions,
+	CountRange,
+	type CountRangeOptions,
+	Estimator,
+	type EstimatorOptions,
+	Hokusai,
+	HokusaiItem,
+	type HokusaiOptions,
+	HokusaiTime,
+	type PartialBlock,
+	type HokusaiBlock,
+	type HokusaiTimeOptions,
+	HyperLogLog,
+	type HyperLogLogOptions,
+	RedisHyperLogLog,
+	type RedisHyperLogLogOptions,
+	Inflight,
+	type InflightOptions,
+	type InflightPermit,
+	murmurHash2,
+	MurmurHash64A,
+	proportionalRate,
+	type RateComponents,
+	Rate,
+	type RateClock,
+	type RateOptions,
+	RedisBloomCountMin,
+	type RedisBloomCountMinOptions,
+	type SketchCode,
+	SketchError,
+	type DigestScale,
+	type Centroid,
+	TDigest,
+	type TDigestOptions,
+	HeavyKeeper,
+	type HeavyKey,
+	type HeavyKeeperOptions,
+	type CountedKey,
+	SpaceSaving,
+	type SpaceSavingOptions
+}
+export { type BloomOptions, type CellBits, type Sketch, type SeedOption, type SketchKey, SketchSeed } from './types.js'
+export { type KeyedHash as KeyedHash } from '@sluice/limiter-core/keyed-hash'
+
+// limits/index.d.ts
+import {
+	Clock,
+	Observer,
+	InflightBackend,
+	MaybePromise as MaybePromise$1,
+	Duration,
+	Backend,
+	Answer
+} from '@sluice/limiter-core/backend'
+import { MaybePromise, Duration as Duration$1, Clock as Clock$1 } from '@sluice/limiter-core'
+import { BloomOptions, SeedOption, CellBits } from './../types.js'
 
 interface SketchInflightOptions extends SeedOption {
 	readonly rows?: number | undefined
@@ -700,110 +678,49 @@ interface HistoryOptions {
 	readonly keep: Duration$1
 	readonly blocksPerLevel?: number | undefined
 }
-
-interface ShareSketchOptions<S extends Sketch<S>> {
-	readonly topic: string
-	readonly make: () => S
-	readonly read: (bytes: Uint8Array) => S
-	readonly tickMs?: Duration$1 | undefined
-	readonly window?: Duration$1 | undefined
-	readonly clock?: Partial<Clock$1> | undefined
-	readonly observers?: readonly Observer$1[] | undefined
-}
-
-declare function shareSketch<S extends Sketch<S>>(channel: Channel, options: ShareSketchOptions<S>): SharedSketch<S>
-
-declare class SharedSketch<S extends Sketch<S>> {
-	#private
-	readonly own: S
-	constructor(channel: Channel$1, settings: SharedSettings<S>)
-	get fleet(): S
-	get previous(): S
-	flush(): Promise<void>
-	close(): Promise<void>
-	stopsBy(stop: () => void): void
-}
-
-interface SharedSettings<S> {
-	readonly topic: string
-	readonly make: () => S
-	readonly read: (bytes: Uint8Array) => S
-	readonly clock: Clock
-	readonly windowMs: number | undefined
-	readonly observers: Observers
-}
 export {
-	BlockedBloomFilter,
-	Sketch,
-	SketchSeed,
-	SketchKey,
-	BloomOptions,
-	SeedOption,
-	BloomFilter,
-	CountingBloomFilter,
-	RedisBloomSize,
-	redisBloomSize,
-	CellBits,
-	CountMin,
-	CountMinOptions,
-	SketchBuffer,
-	SketchKind,
-	SKETCH_KIND,
-	CountMinCellOptions,
-	CountRange,
-	CountRangeOptions,
-	Estimator,
-	EstimatorOptions,
-	Hokusai,
-	HokusaiOptions,
-	PartialBlock,
-	HokusaiItem,
-	HokusaiTime,
-	HokusaiTimeOptions,
-	HokusaiBlock,
-	HyperLogLog,
-	HyperLogLogOptions,
-	RedisHyperLogLog,
-	RedisHyperLogLogOptions,
-	Inflight,
-	InflightOptions,
-	InflightPermit,
-	murmurHash2,
-	MurmurHash64A,
-	proportionalRate,
-	RateComponents,
-	Rate,
-	RateOptions,
-	RateClock,
-	RedisBloomCountMin,
-	RedisBloomCountMinOptions,
-	SketchCode,
-	SketchError,
-	DigestScale,
-	Centroid,
-	TDigest,
-	TDigestOptions,
-	HeavyKeeper,
-	HeavyKeeperOptions,
-	HeavyKey,
-	CountedKey,
-	SpaceSaving,
-	SpaceSavingOptions,
-	SketchInflightOptions,
+	type SketchInflightOptions,
 	sketchInflight,
-	KeyList,
-	ListKey,
-	KeyListStats,
-	KeyListOptions,
-	ListErrorRule,
-	RememberOptions,
+	type KeyList,
+	type KeyListStats,
+	type KeyListOptions,
+	type ListErrorRule,
+	type ListKey,
+	type RememberOptions,
 	allowList,
 	blockList,
 	sketchBackend,
-	SketchBackendOptions,
-	HistoryOptions,
-	ShareSketchOptions,
-	shareSketch,
-	SharedSketch,
-	SharedSettings
+	type HistoryOptions,
+	type SketchBackendOptions
 }
+export { joinedKey as joinedKey } from '@sluice/limiter-core/backend'
+
+// types.d.ts
+import { KeyedHash } from '@sluice/limiter-core/keyed-hash'
+interface Sketch<Same> {
+	merge(other: Same): void
+	clear(): void
+	toBytes(): Uint8Array
+}
+
+declare class SketchSeed {
+	#private
+	readonly idLow: number
+	readonly idHigh: number
+	constructor(seed?: Uint8Array | string)
+	hashOf(key: SketchKey): KeyedHash
+	same(other: SketchSeed): boolean
+}
+
+type SketchKey = string | number | Uint8Array
+
+interface BloomOptions extends SeedOption {
+	readonly capacity: number
+	readonly errorRate?: number | undefined
+}
+
+interface SeedOption {
+	readonly seed?: SketchSeed | Uint8Array | string | undefined
+}
+type CellBits = 8 | 16 | 32
+export { Sketch, SketchSeed, SketchKey, BloomOptions, SeedOption, CellBits }

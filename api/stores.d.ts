@@ -1,94 +1,5 @@
 // d1.d.ts
-export { type D1Database, type D1Statement, type D1Store, type D1StoreOptions, d1Store } from './types.js'
-
-// deno-kv.d.ts
-export { type DenoKv, type DenoKvAtomic, type DenoKvKey, type DenoKvOptions, denoKvStore } from './types.js'
-
-// dynamodb.d.ts
-export { type DynamoClient, type DynamoStore, type DynamoStoreOptions, dynamoStore } from './types.js'
-
-// index.d.ts
-export { StoreFailure, type StoreBackendOptions, storeBackend } from './types.js'
-export { type Change as Change } from '@sluice/fleet/backend'
-export { type Row as Row } from '@sluice/fleet/backend'
-export { type RowStore as RowStore } from '@sluice/fleet/backend'
-export { type RowVersion as RowVersion } from '@sluice/fleet/backend'
-export { type RowWriteOptions as RowWriteOptions } from '@sluice/fleet/backend'
-export { type AlgorithmName as AlgorithmName } from '@sluice/limiter-core'
-export { type Answer as Answer } from '@sluice/limiter-core'
-export { type Backend as Backend } from '@sluice/limiter-core'
-export { type Charge as Charge } from '@sluice/limiter-core'
-export { type Clock as Clock } from '@sluice/limiter-core'
-export { type CompiledPolicy as CompiledPolicy } from '@sluice/limiter-core'
-export { type CountEstimate as CountEstimate } from '@sluice/limiter-core'
-export { type CountedKey as CountedKey } from '@sluice/limiter-core'
-export { type Counter as Counter } from '@sluice/limiter-core'
-export { type HeldUnits as HeldUnits } from '@sluice/limiter-core'
-export { type Interruption as Interruption } from '@sluice/limiter-core'
-export { type MaybePromise as MaybePromise } from '@sluice/limiter-core'
-export { type Moment as Moment } from '@sluice/limiter-core'
-export { type Observer as Observer } from '@sluice/limiter-core'
-
-// memcached.d.ts
-export { type MemcachedClient, type MemcachedStoreOptions, memcachedStore } from './types.js'
-
-// mysql.d.ts
-export {
-	type MysqlConnection,
-	type MysqlPool,
-	type MysqlValue,
-	type MysqlStore,
-	type MysqlStoreOptions,
-	mysqlStore
-} from './types.js'
-
-// sqlite.d.ts
-export { type SqliteDatabase, type SqliteStatement, type SqliteStoreOptions, sqliteStore } from './types.js'
-
-// types.d.ts
-import {
-	Change,
-	Row,
-	RowStore,
-	RowVersion,
-	RowWriteOptions,
-	RemoteFailure,
-	RemoteFailureOptions
-} from '@sluice/fleet/backend'
-import {
-	AlgorithmName,
-	Answer,
-	Backend,
-	Charge,
-	Clock,
-	CompiledPolicy,
-	CountEstimate,
-	CountedKey,
-	Counter,
-	HeldUnits,
-	Interruption,
-	MaybePromise,
-	Moment,
-	Observer
-} from '@sluice/limiter-core'
-import { Clock as Clock$1, Backend as Backend$1, Answer as Answer$1 } from '@sluice/limiter-core/backend'
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
-
-declare class StoreFailure extends RemoteFailure {
-	readonly code: 'STORE' | 'LATE' | 'CONFLICT' | 'REPLY' | 'ROWS'
-	constructor(code: StoreFailure['code'], message: string, options?: RemoteFailureOptions)
-}
-
-interface StoreBackendOptions {
-	readonly name?: string | undefined
-	readonly prefix?: string | undefined
-	readonly secret?: string | undefined
-	readonly maxBatch?: number | undefined
-	readonly clock?: Partial<Clock$1> | undefined
-	readonly serverTime?: (() => number) | undefined
-}
-
-declare function storeBackend(store: RowStore, options?: StoreBackendOptions): Backend$1<Promise<Answer$1>>
+import { RowStore } from '@sluice/fleet/backend'
 
 interface D1Database {
 	prepare(sql: string): D1Statement
@@ -113,6 +24,10 @@ interface D1StoreOptions {
 }
 
 declare function d1Store(database: D1Database, options: D1StoreOptions): D1Store
+export { type D1Database, type D1Statement, type D1Store, type D1StoreOptions, d1Store }
+
+// deno-kv.d.ts
+import { RowStore } from '@sluice/fleet/backend'
 
 interface DenoKv {
 	getMany(keys: readonly DenoKvKey[]): Promise<
@@ -145,6 +60,12 @@ interface DenoKvOptions {
 }
 
 declare function denoKvStore(kv: DenoKv, options?: DenoKvOptions): RowStore
+export { type DenoKv, type DenoKvAtomic, type DenoKvKey, type DenoKvOptions, denoKvStore }
+
+// dynamodb.d.ts
+import { RowStore } from '@sluice/fleet/backend'
+import { Clock as Clock$1 } from '@sluice/limiter-core/backend'
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 
 type DynamoClient = Pick<DynamoDBClient, 'send'>
 
@@ -158,6 +79,51 @@ interface DynamoStoreOptions {
 }
 
 declare function dynamoStore(client: DynamoClient, options?: DynamoStoreOptions): DynamoStore
+export { type DynamoClient, type DynamoStore, type DynamoStoreOptions, dynamoStore }
+
+// index.d.ts
+import { RowStore, RemoteFailure, RemoteFailureOptions } from '@sluice/fleet/backend'
+import { Clock as Clock$1, Backend as Backend$1, Answer as Answer$1 } from '@sluice/limiter-core/backend'
+
+declare class StoreFailure extends RemoteFailure {
+	readonly code: 'STORE' | 'LATE' | 'CONFLICT' | 'REPLY' | 'ROWS'
+	constructor(code: StoreFailure['code'], message: string, options?: RemoteFailureOptions)
+}
+
+interface StoreBackendOptions {
+	readonly name?: string | undefined
+	readonly prefix?: string | undefined
+	readonly secret?: string | undefined
+	readonly maxBatch?: number | undefined
+	readonly clock?: Partial<Clock$1> | undefined
+	readonly serverTime?: (() => number) | undefined
+}
+
+declare function storeBackend(store: RowStore, options?: StoreBackendOptions): Backend$1<Promise<Answer$1>>
+export { StoreFailure, type StoreBackendOptions, storeBackend }
+export { type Change as Change } from '@sluice/fleet/backend'
+export { type Row as Row } from '@sluice/fleet/backend'
+export { type RowStore as RowStore } from '@sluice/fleet/backend'
+export { type RowVersion as RowVersion } from '@sluice/fleet/backend'
+export { type RowWriteOptions as RowWriteOptions } from '@sluice/fleet/backend'
+export { type AlgorithmName as AlgorithmName } from '@sluice/limiter-core'
+export { type Answer as Answer } from '@sluice/limiter-core'
+export { type Backend as Backend } from '@sluice/limiter-core'
+export { type Charge as Charge } from '@sluice/limiter-core'
+export { type Clock as Clock } from '@sluice/limiter-core'
+export { type CompiledPolicy as CompiledPolicy } from '@sluice/limiter-core'
+export { type CountEstimate as CountEstimate } from '@sluice/limiter-core'
+export { type CountedKey as CountedKey } from '@sluice/limiter-core'
+export { type Counter as Counter } from '@sluice/limiter-core'
+export { type HeldUnits as HeldUnits } from '@sluice/limiter-core'
+export { type Interruption as Interruption } from '@sluice/limiter-core'
+export { type MaybePromise as MaybePromise } from '@sluice/limiter-core'
+export { type Moment as Moment } from '@sluice/limiter-core'
+export { type Observer as Observer } from '@sluice/limiter-core'
+
+// memcached.d.ts
+import { RowStore } from '@sluice/fleet/backend'
+import { Clock as Clock$1 } from '@sluice/limiter-core/backend'
 
 interface MemcachedClient {
 	gets(keys: string[]): Promise<unknown>
@@ -183,6 +149,10 @@ interface MemcachedStoreOptions {
 }
 
 declare function memcachedStore(client: MemcachedClient, options?: MemcachedStoreOptions): RowStore
+export { type MemcachedClient, type MemcachedStoreOptions, memcachedStore }
+
+// mysql.d.ts
+import { RowStore } from '@sluice/fleet/backend'
 
 interface MysqlConnection {
 	query(sql: string, values?: MysqlValue[]): Promise<readonly [unknown, ...unknown[]]>
@@ -208,6 +178,11 @@ interface MysqlStoreOptions {
 }
 
 declare function mysqlStore(pool: MysqlPool, options?: MysqlStoreOptions): MysqlStore
+export { type MysqlConnection, type MysqlPool, type MysqlValue, type MysqlStore, type MysqlStoreOptions, mysqlStore }
+
+// sqlite.d.ts
+import { RowStore } from '@sluice/fleet/backend'
+import { Clock as Clock$1 } from '@sluice/limiter-core/backend'
 interface SqliteDatabase {
 	exec(sql: string): unknown
 	prepare(sql: string): SqliteStatement
@@ -225,35 +200,4 @@ interface SqliteStoreOptions {
 }
 
 declare function sqliteStore(database: SqliteDatabase, options?: SqliteStoreOptions): RowStore
-export {
-	StoreFailure,
-	StoreBackendOptions,
-	storeBackend,
-	D1Database,
-	D1Statement,
-	D1Store,
-	D1StoreOptions,
-	d1Store,
-	DenoKv,
-	DenoKvKey,
-	DenoKvAtomic,
-	DenoKvOptions,
-	denoKvStore,
-	DynamoClient,
-	DynamoStore,
-	DynamoStoreOptions,
-	dynamoStore,
-	MemcachedClient,
-	MemcachedStoreOptions,
-	memcachedStore,
-	MysqlConnection,
-	MysqlValue,
-	MysqlPool,
-	MysqlStore,
-	MysqlStoreOptions,
-	mysqlStore,
-	SqliteDatabase,
-	SqliteStatement,
-	SqliteStoreOptions,
-	sqliteStore
-}
+export { type SqliteDatabase, type SqliteStatement, type SqliteStoreOptions, sqliteStore }

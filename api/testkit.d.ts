@@ -3,17 +3,10 @@ import { RequestSluice, RateLimitOptions, InflightLimitOptions, SlowDownOptions,
 import {
 	MaybePromise,
 	AlgorithmName,
-	Answer,
 	Backend,
 	Charge,
-	CompiledPolicy,
-	CountEstimate,
 	CountedKey,
-	Counter,
 	Decision,
-	HeldUnits,
-	Interruption,
-	Moment,
 	ObservedCap,
 	ObservedRequest,
 	Observer,
@@ -30,17 +23,9 @@ import {
 	Priority,
 	AdaptiveLimit
 } from '@sluice/limiter-core'
-import { Change, Row, RowStore, RowVersion, RowWriteOptions, Counters } from '@sluice/fleet/backend'
-import { LeaseGrant, LeaseLedger, LeaseRequest, LeaseTerms, MemoryLedger, LeasingBackend } from '@sluice/fleet/leases'
-import {
-	MemorySyncLedger,
-	ReportedTakes,
-	SyncAnswer,
-	SyncBatch,
-	SyncLedger,
-	SyncingBackend,
-	SyncOptions
-} from '@sluice/fleet/sync'
+import { RowStore, Counters } from '@sluice/fleet/backend'
+import { LeaseGrant, LeaseRequest, LeaseTerms, MemoryLedger, LeasingBackend } from '@sluice/fleet/leases'
+import { MemorySyncLedger, SyncAnswer, SyncBatch, SyncingBackend, SyncOptions } from '@sluice/fleet/sync'
 import {
 	AlgorithmName as AlgorithmName$1,
 	Clock as Clock$1,

@@ -4,32 +4,38 @@ import { typeModule } from './type-module.mjs'
 
 /**
  * Bundles the declarations of a package, as the compiler wrote them into `folder`. What `entries`, paths of declaration
- * files, export is left; several of them share one file, `types.d.ts`.
+ * files, export is left. Declarations that several entries need are in the file `types.d.ts`, and all others in the file
+ * of their entry, so that no entry imports an optional peer of another one.
  */
 export function bundleTypes(folder, entries) {
-  const bundle = new TypeBundle()
+  const bundle = new TypeBundle(join(folder, 'types.d.ts'))
   const exported = entries.map((path) => ({ path, names: bundle.exportsOf(path) }))
-  for (const { names } of exported) for (const target of names.values()) bundle.keep(target)
-  const home = entries.length === 1 ? entries[0] : join(folder, 'types.d.ts')
-  const texts = new Map([[home, bundle.text(home)]])
-  for (const { path, names } of exported) {
-    const from = path === home ? undefined : `./${relative(dirname(path), home).replace(/\.d\.ts$/, '.js')}`
-    texts.set(path, (texts.get(path) ?? '') + bundle.exportText(path, names, from))
-  }
+  for (const { path, names } of exported) for (const target of names.values()) bundle.keep(target, path)
+  bundle.nameAll()
+  const texts = new Map(
+    exported.map(({ path, names }) => [path, bundle.text(path) + bundle.exportText(path, names, path)]),
+  )
+  const shared = bundle.sharedText()
   for (const name of readdirSync(folder, { recursive: true })) {
     if (name.endsWith('.d.ts')) rmSync(join(folder, name))
   }
+  if (shared !== '') writeFileSync(bundle.shared, shared)
   for (const [path, text] of texts) writeFileSync(path, text)
 }
 
-/** The declarations that exports need, with a name for each that is unique in one file. */
+/** The declarations that exports need, with a name for each that is unique in the package. */
 class TypeBundle {
   #modules = new Map()
-  /** Kept declarations and imports, by their keys, in the order in which they were found. */
+  /** Kept declarations by their keys, in the order in which they were found, with the entries that need them. */
   #kept = new Map()
   #foreign = new Map()
   #globals = new Set()
   #names = new Map()
+
+  constructor(shared) {
+    /** Path of the file with the declarations that several entries need. */
+    this.shared = shared
+  }
 
   #module(path) {
     if (!this.#modules.has(path)) this.#modules.set(path, typeModule(path, readFileSync(path, 'utf8')))
@@ -73,47 +79,75 @@ class TypeBundle {
     return this.#imported(imports.get(name))
   }
 
-  /** Keeps a declaration and all that it refers to. */
-  keep(target) {
+  /** Keeps a declaration, and all that it refers to, for an entry. */
+  keep(target, entry) {
     const { key, path, name, from } = target
     if (from !== undefined) return this.#foreign.set(key, target)
-    const module = this.#module(path)
-    if (this.#kept.has(key)) return
-    this.#kept.set(key, target)
-    if (name === '*') {
-      for (const one of this.exportsOf(path).values()) this.keep(one)
-      return
-    }
-    this.#keepAll(path, module.declarations.get(name).references)
-    if (module.isKept) return
-    module.isKept = true
-    for (const { references } of module.effects) this.#keepAll(path, references)
+    if (!this.#keepFor(key, target, entry)) return
+    for (const needed of this.#targets(path, name)) this.keep(needed, entry)
+    const { effects } = this.#module(path)
+    if (effects.length === 0 || !this.#keepFor(path, { path, effects }, entry)) return
+    for (const { references } of effects)
+      for (const needed of this.#targetsOf(path, references)) this.keep(needed, entry)
   }
 
-  #keepAll(path, references) {
+  /** Returns false if something was kept for the entry before. */
+  #keepFor(key, target, entry) {
+    if (!this.#kept.has(key)) this.#kept.set(key, { ...target, key, entries: new Set() })
+    const { entries } = this.#kept.get(key)
+    if (entries.has(entry)) return false
+    entries.add(entry)
+    return true
+  }
+
+  /** Returns what a declaration of a module refers to. */
+  #targets(path, name) {
+    if (name === '*') return [...this.exportsOf(path).values()]
+    return this.#targetsOf(path, this.#module(path).declarations.get(name).references)
+  }
+
+  #targetsOf(path, references) {
     const { declarations, imports } = this.#module(path)
-    for (const { name } of references) {
-      if (declarations.has(name) || imports.has(name)) this.keep(this.#local(path, name))
-      else this.#globals.add(name)
-    }
+    return references.flatMap(({ name }) => {
+      if (declarations.has(name) || imports.has(name)) return [this.#local(path, name)]
+      this.#globals.add(name)
+      return []
+    })
   }
 
-  /** Returns the text of all kept declarations, of which `home` is the file. */
-  text(home) {
-    for (const { key, name } of [...this.#kept.values(), ...this.#foreign.values()]) this.#give(key, name)
-    const kept = [...this.#kept.values()].flatMap(({ key, path, name }) =>
-      name === '*'
-        ? `declare namespace ${this.#names.get(key)} { ${this.exportText(path, this.exportsOf(path))} }`
-        : this.#module(path)
-            .declarations.get(name)
-            .parts.map((part) => this.#written(path, part)),
-    )
-    const effects = [...this.#modules].flatMap(([path, { effects, isKept }]) =>
-      isKept ? effects.map((part) => this.#written(path, part)) : [],
-    )
-    const names = [...this.#kept.values()].map(({ key }) => this.#names.get(key))
-    const own = home.endsWith('types.d.ts') ? `export { ${names.join(', ')} }\n` : ''
-    return `${this.#importText()}${[...kept, ...effects].join('\n')}\n${own}`
+  /** Gives each kept declaration and import its name. */
+  nameAll() {
+    for (const { key, name } of [...this.#kept.values(), ...this.#foreign.values()]) if (name) this.#give(key, name)
+  }
+
+  /** Returns the file in which something kept is declared. */
+  #homeOf(key) {
+    const { entries } = this.#kept.get(key)
+    return entries.size === 1 ? [...entries][0] : this.shared
+  }
+
+  /** Returns the text of the declarations that several entries need, with their exports; empty if there are none. */
+  sharedText() {
+    const names = [...this.#kept.values()].filter(({ key, name }) => name && this.#homeOf(key) === this.shared)
+    const own = names.map(({ key }) => this.#names.get(key)).join(', ')
+    return own === '' ? '' : `${this.text(this.shared)}export { ${own} }\n`
+  }
+
+  /** Returns the text of the declarations of one file, and of what they import. */
+  text(file) {
+    const kept = [...this.#kept.values()].filter(({ key }) => this.#homeOf(key) === file)
+    const needed = new Set()
+    const texts = kept.map(({ key, path, name, effects }) => {
+      const parts = effects ?? (name === '*' ? [] : this.#module(path).declarations.get(name).parts)
+      const targets =
+        name === '*' ? this.#targets(path, name) : parts.flatMap((part) => this.#targetsOf(path, part.references))
+      for (const target of targets) needed.add(target.key)
+      if (name !== '*') return parts.map((part) => this.#written(path, part)).join('\n')
+      return `declare namespace ${this.#names.get(key)} { ${this.exportText(path, this.exportsOf(path))} }`
+    })
+    const isEffect = (_, index) => kept[index].effects !== undefined
+    const ordered = [...texts.filter((...each) => !isEffect(...each)), ...texts.filter(isEffect)]
+    return `${this.#importText(file, needed)}${ordered.join('\n')}\n`
   }
 
   #give(key, wanted) {
@@ -124,16 +158,27 @@ class TypeBundle {
     this.#names.set(key, name)
   }
 
-  #importText() {
+  /** Returns the imports of a file: of other packages, and of the shared declarations. */
+  #importText(file, needed) {
     const named = new Map()
     let text = ''
-    for (const { key, from, name } of this.#foreign.values()) {
+    for (const { key, from, name } of [...this.#foreign.values(), ...this.#kept.values()]) {
+      if (!needed.has(key) || (from === undefined && this.#homeOf(key) === file)) continue
       const own = this.#names.get(key)
-      if (name === '*') text += `import type * as ${own} from '${from}'\n`
-      else named.set(from, [...(named.get(from) ?? []), own === name ? name : `${name} as ${own}`])
+      const source = from ?? this.#sharedFrom(file)
+      if (from !== undefined && name === '*') text += `import type * as ${own} from '${source}'\n`
+      else
+        named.set(source, [
+          ...(named.get(source) ?? []),
+          from === undefined || own === name ? own : `${name} as ${own}`,
+        ])
     }
     for (const [from, names] of named) text += `import { ${names.join(', ')} } from '${from}'\n`
     return text
+  }
+
+  #sharedFrom(file) {
+    return `./${relative(dirname(file), this.shared).replace(/\.d\.ts$/, '.js')}`
   }
 
   /** Returns the text of a statement with the names of this bundle. */
@@ -147,19 +192,26 @@ class TypeBundle {
     return written
   }
 
-  /** Returns the exports of an entry; `from` is the file of the declarations, if it is another one. */
-  exportText(path, names, from) {
-    const listed = [...names]
-      .map(([name, { key, typeOnly }]) => `${typeOnly ? 'type ' : ''}${this.#names.get(key)} as ${name}`)
-      .map((text) => text.replace(/\b([\w$]+) as \1$/, '$1'))
-    const own = [...names].flatMap(([, target], index) => (target.from === undefined ? [listed[index]] : []))
-    const foreign = [...names].flatMap(([name, target]) =>
-      target.from === undefined
-        ? []
-        : `export { ${target.typeOnly ? 'type ' : ''}${target.name} as ${name} } from '${target.from}'\n`,
-    )
+  /** Returns the exports of an entry or, without `file`, those of a namespace. */
+  exportText(path, names, file) {
+    const groups = new Map()
+    let foreign = ''
+    for (const [name, { key, from, name: original, typeOnly }] of names) {
+      const type = typeOnly ? 'type ' : ''
+      if (from !== undefined) {
+        foreign += `export { ${type}${original} as ${name} } from '${from}'\n`
+        continue
+      }
+      const isHere = file === undefined || this.#homeOf(key) === file
+      const group = isHere ? '' : ` from '${this.#sharedFrom(file)}'`
+      const listed = `${type}${this.#names.get(key)} as ${name}`.replace(/\b([\w$]+) as \1$/, '$1')
+      groups.set(group, [...(groups.get(group) ?? []), listed])
+    }
+    const own = [...groups].map(([from, listed]) => `export { ${listed.join(', ')} }${from}\n`)
     const stars = this.#starsOf(path).map((star) => `export ${star.typeOnly ? 'type ' : ''}* from '${star.from}'\n`)
-    return `export { ${own.join(', ')} }${from === undefined ? '' : ` from '${from}'`}\n${foreign.join('')}${stars.join('')}`
+    // without an export, a file would not be a module
+    const empty = own.length + stars.length === 0 && foreign === '' ? 'export {}\n' : ''
+    return `${own.join('')}${foreign}${stars.join('')}${empty}`
   }
 
   #starsOf(path) {
