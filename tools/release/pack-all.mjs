@@ -1,5 +1,6 @@
 // Packs every package as it is published: node tools/release/pack-all.mjs [--json] [folder], default `tarballs`. Prints a
-// table of the tarballs, or a JSON list: name, path, files, unpackedSize. Run `npm run build` first.
+// table of the tarballs and of those that each one needs, or a JSON list: name, path, files, unpackedSize. Run
+// `npm run build` first.
 import { execFileSync } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -32,10 +33,19 @@ function tableOf(tarballs) {
   const widest = Math.max(...tarballs.map(({ name }) => name.length))
   const lines = tarballs.map(({ name, files, unpackedSize }) => {
     const size = `${Math.ceil(unpackedSize / 1_000)} KB`
-    return `${name.padEnd(widest)} ${size.padStart(9)} ${`${files.length} files`.padStart(10)}`
+    const needed = [...neededBy(name)].map((one) => one.replace('@sluice/', '')).sort()
+    const needs = needed.length === 0 ? '' : `   needs ${needed.join(', ')}`
+    return `${name.padEnd(widest)} ${size.padStart(9)} ${`${files.length} files`.padStart(10)}${needs}`
   })
   const all = join(relative(process.cwd(), destination) || '.', '*.tgz')
   return `${lines.join('\n')}\n\nto install all of them in another project: npm install ${resolve(all)}\n`
+}
+
+/** Returns the packages of this repository that a package cannot be installed without. */
+function neededBy(name) {
+  const { dependencies = {} } = readManifest(join(root, 'packages', name.replace('@sluice/', '')))
+  const own = Object.keys(dependencies).filter((one) => one.startsWith('@sluice/'))
+  return new Set(own.flatMap((one) => [one, ...neededBy(one)]))
 }
 
 /** Copies the files that a package publishes, with the manifest that is published. */
