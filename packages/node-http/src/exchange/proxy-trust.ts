@@ -5,7 +5,7 @@ export function warnUntrustedProxy(): void {
   warnOnce(
     'SLUICE_UNTRUSTED_PROXY',
     'a request has X-Forwarded-For, but no proxy is trusted: all clients behind a proxy share its address as their ' +
-      'key; if there is a proxy, configure it as trusted',
+      "key; if there is a proxy, name it, such as trust: 'nginx'",
   )
 }
 
