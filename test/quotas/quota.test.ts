@@ -69,6 +69,12 @@ describe('a quota', () => {
       /quota: expected .+, received an unknown option "window"/,
     ],
     [
+      'an option of the policy in a limiter',
+      { cost: { reserve: 500 } },
+      'SLUICE_BAD_OPTION',
+      /quota: expected cost beside the quota: \{ \.\.\.quota\(\{ … \}\), key, cost \}, received an unknown option "cost"/,
+    ],
+    [
       'no period',
       { per: undefined },
       'SLUICE_BAD_OPTION',

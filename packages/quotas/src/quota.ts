@@ -59,6 +59,9 @@ const QUOTA_OPTIONS: readonly (keyof QuotaOptions)[] = [
   'mode',
 ]
 
+/** Options of the policy in a limiter, by where they belong. */
+const PLACES = { 'beside the quota: { ...quota({ … }), key, cost }': ['key', 'cost'] } as const
+
 /** Approximate maximum length of each period; days and weeks are an hour longer if clocks are set back. */
 const WINDOWS: Readonly<Record<PolicyCalendar['per'], Duration>> = { day: '25h', week: '169h', month: '31d' }
 
@@ -73,7 +76,8 @@ const WINDOWS: Readonly<Record<PolicyCalendar['per'], Duration>> = { day: '25h',
  * does not have (days have none) and a `carryOver` that is negative or not an integer.
  */
 export function quota(options: QuotaOptions): PolicyInput {
-  const { name = 'quota', limit, per, timeZone = 'UTC', backend, ...more } = optionsOf('quota', options, QUOTA_OPTIONS)
+  const known = optionsOf('quota', options, QUOTA_OPTIONS, PLACES)
+  const { name = 'quota', limit, per, timeZone = 'UTC', backend, ...more } = known
   const { anchor, carryOver, maxHoldMs, unit, overrides, mode } = more
   if (!Object.hasOwn(WINDOWS, per)) throw badOption('quota: per', per, "one of 'day', 'week', 'month'")
   checkBackend(backend)
