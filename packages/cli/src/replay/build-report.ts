@@ -138,7 +138,8 @@ function notesOf({ replayed, policies, request }: LogReplay): readonly string[] 
 export function attributeNotes({ reads }: LogRequest): readonly string[] {
   return [...reads].flatMap(([name, { count, missing }]) => {
     if (name === 'route' && missing > 0) {
-      return `No pattern fits the paths of ${missing} of ${count} requests: routes are those that policies name in match, and those of the option --route.`
+      const [some, all] = [missing, count].map((one) => one.toLocaleString('en-US'))
+      return `No pattern fits the paths of ${some} of ${all} requests: routes are those that policies name in match, and those of the option --route.`
     }
     if (missing < count) return []
     return `The log does not have the attribute ${name}: policies that match it did not apply, addresses took its place in keys, and reserved costs were final.`
