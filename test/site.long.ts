@@ -70,6 +70,12 @@ test.each([
   ['fastify', 'frameworks/fastify.html'],
   ['per user', 'keys.html'],
   ['cluster', 'redis.html'],
+  ['cloudflare nginx', 'limit-logins.html'],
+  ['brute force', 'limit-logins.html'],
+  ['per tenant fastify', 'frameworks/fastify.html'],
+  ['streaming tokens', 'llm-streams.html'],
+  ['csv export', 'quotas.html'],
+  ['custom json', 'responses.html'],
 ])('the search for "%s" finds %s first', async (query, expected) => {
   const { page, faults } = await openPage(browser, `${url}frameworks/koa.html`)
   await page.locator('.VPNavBarSearch button').click()
