@@ -25,6 +25,8 @@ const SWAY = 1.3
 const LOST_MEMORY = 0.97
 /** The lowest level of critical requests. */
 const CRITICAL = LEVELS - COHORTS
+/** Levels of a priority by which clients with about the same usage differ: it varies by chance. */
+const SWAYING = COHORTS / 8
 /** A level with fewer recent requests has none. */
 const MIN_COUNT = 0.05
 
@@ -88,7 +90,7 @@ export class RejectionThreshold {
 
   /** Returns why a request below the threshold is refused. */
   reasonOf(level: number): DenialReason {
-    return level < this.#highest ? 'priority' : 'full'
+    return this.#isBelowOthers(level) ? 'priority' : 'full'
   }
 
   /**
@@ -97,15 +99,20 @@ export class RejectionThreshold {
    */
   roomAbove(level: number, isRefused: boolean): number {
     if (isRefused && level < CRITICAL && this.#lost >= 1) return 1
-    return this.#reserved(level) + (isRefused && level < this.#highest ? SPARE : 0)
+    return this.#reserved(level) + (isRefused && this.#isBelowOthers(level) ? SPARE : 0)
   }
 
   #reserved(level: number): number {
     if (!this.isOverloaded) return 0
     const classes = Math.max(0, classOf(this.#highest) - classOf(level))
     if (classes > 0) return RESERVED * classes
-    const isCut = this.#passing < 1 && level <= this.#level && level < this.#highest
+    const isCut = this.#passing < 1 && level <= this.#level && this.#isBelowOthers(level)
     return isCut ? RESERVED_OF_CUT : 0
+  }
+
+  /** Whether there are recent requests that are more important, or of clients that clearly used less. */
+  #isBelowOthers(level: number): boolean {
+    return classOf(this.#highest) > classOf(level) || this.#highest >= level + SWAYING
   }
 
   completed(): void {
