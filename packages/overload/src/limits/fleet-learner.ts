@@ -64,10 +64,20 @@ export class FleetLearner {
     const needed = Math.min(MOST_SAMPLES, Math.max(this.#algorithm.leastSamples ?? LEAST_SAMPLES, limit))
     if (!isLong(window.count, needed, window.lengthMs, window.meanMs) || !isPrecise(window)) return undefined
     if (Math.round(this.#exact) !== limit) this.#exact = limit
-    const { min, max } = this.#bounds
     // places that are left to processes which may be cut off are not used
     const next = this.#algorithm.next(Math.max(1, this.#exact - reserved), window) + reserved
-    this.#exact = Math.max(min, Math.min(max, next))
+    return this.#learned(next)
+  }
+
+  /** Returns the limit before if it was lowered only to measure, and not all processes apply the lower one in time. */
+  giveUp({ reserved }: SharedState): number | undefined {
+    const before = this.#algorithm.giveUp?.()
+    return before === undefined ? undefined : this.#learned(before + reserved)
+  }
+
+  #learned(limit: number): number {
+    const { min, max } = this.#bounds
+    this.#exact = Math.max(min, Math.min(max, limit))
     return Math.round(this.#exact)
   }
 }

@@ -14,6 +14,8 @@ export interface LimitAlgorithm {
   next(limit: number, window: SampleWindow): number
   /** Called before `next` if the limit has been learned by another process, and is not new. */
   resume?(): void
+  /** Ends a limit that was lowered only to measure. Returns the limit before; undefined if it was not. */
+  giveUp?(): number | undefined
 }
 
 export const LEAST_SAMPLES = 10

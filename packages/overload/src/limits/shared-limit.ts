@@ -10,6 +10,9 @@ import { Samples } from './samples.ts'
 /** Time in ms after which half of the places that were wanted still are, so that shares do not move all the time. */
 const HALF_MS = 250
 
+/** Time in ms, and in mean durations of work, in which all processes apply a limit unless one is cut off. */
+const [SETTLES_MS, SETTLES_WORK] = [1_000, 4]
+
 export interface SharedLimitOptions {
   readonly bounds: LimitBounds
   readonly createAlgorithm: () => LimitAlgorithm
@@ -29,6 +32,7 @@ export class SharedLimit extends KeyLimit implements SharedKey {
   #learner: FleetLearner | undefined
   #samples = new Samples()
   #version = 0
+  #versionAt = Number.NEGATIVE_INFINITY
   /** When samples of the present version began; infinity if some processes still apply the one before. */
   #since = Number.POSITIVE_INFINITY
   #meanMs = 0
@@ -101,6 +105,7 @@ export class SharedLimit extends KeyLimit implements SharedKey {
     const { createAlgorithm, bounds, clock } = this.#options
     if (state.version !== this.#version) {
       this.#version = state.version
+      this.#versionAt = clock.now()
       this.#since = Number.POSITIVE_INFINITY
     }
     if (state.isSettled && this.#since === Number.POSITIVE_INFINITY) {
@@ -112,7 +117,9 @@ export class SharedLimit extends KeyLimit implements SharedKey {
     }
     if (state.samples) this.#learner ??= new FleetLearner(createAlgorithm(), bounds, state.limit)
     else this.#learner = undefined
-    return this.#learner?.next(state)
+    const settlesMs = Math.max(SETTLES_MS, SETTLES_WORK * this.meanMs)
+    const isLate = !state.isSettled && clock.now() - this.#versionAt >= settlesMs
+    return isLate ? this.#learner?.giveUp(state) : this.#learner?.next(state)
   }
 
   #text(now: number, work: KeyWork | undefined, processes: number): string {

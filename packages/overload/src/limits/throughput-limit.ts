@@ -11,6 +11,8 @@ const DIP_EVERY = 8
 const [STEP, GROWTH] = [0.5, 1.5]
 /** Part of the work that may wait before a dip must show whether the service has become slower. */
 const SUSPICIOUS = 0.5
+/** Part of the work that is served from which on none waits. */
+const UNHURRIED = 0.95
 /** Smallest part of the work that is assumed to be served. */
 const LEAST_SERVED = 0.2
 /** Part of the limit that must be in use for it to change. */
@@ -43,6 +45,13 @@ export class ThroughputLimit implements LimitAlgorithm {
     this.#start = 'over'
   }
 
+  giveUp(): number | undefined {
+    const before = this.#before
+    this.#before = undefined
+    this.#windowsSinceBase = 0
+    return before?.limit
+  }
+
   next(limit: number, window: SampleWindow): number {
     const before = this.#before
     if (before) return this.#afterDip(before.limit, before.window, limit, window)
@@ -68,7 +77,9 @@ export class ThroughputLimit implements LimitAlgorithm {
     const since = ++this.#windowsSinceBase
     const served = this.#servedPart(window)
     const isSuspicious = served < 1 - SUSPICIOUS && since > 1
-    if (this.#baseMs === undefined || isSuspicious || since >= DIP_EVERY) return this.#dip(limit, window)
+    // as long as nothing waits, a lower limit would show nothing
+    const isDue = since >= DIP_EVERY && served < UNHURRIED
+    if (this.#baseMs === undefined || isSuspicious || isDue) return this.#dip(limit, window)
     return limit + (targetOf(limit, window, served) - limit) * STEP
   }
 
