@@ -1,4 +1,11 @@
-import { createInflightLimiter, type InflightBackend, type InflightLimiter, type Permit } from '@sluice/limiter-core'
+import { InflightGate } from '@sluice/http'
+import {
+  createInflightLimiter,
+  type InflightBackend,
+  type InflightLimiter,
+  type MaybePromise,
+  type Permit,
+} from '@sluice/limiter-core'
 import { type AdaptiveOptions, adaptive } from '@sluice/overload'
 import { redisInflight, scriptRunner } from '@sluice/redis'
 import { FakeClock } from '@sluice/testkit'
@@ -10,11 +17,13 @@ export const LEASE_MS = 4_000
 /** Work that takes longer is not over when the share of its process expires. */
 export const LONGEST_MS = LEASE_MS / 4
 const DEADLINE_MS = 50
+const REQUEST = { ip: '192.0.2.1', method: 'GET', route: '/', header: () => undefined, raw: {} }
 let prefixes = 0
 
 /** A simulated process with an adaptive cap. */
 export interface Member {
   readonly cap: InflightLimiter
+  readonly acquire: () => MaybePromise<Permit | undefined>
   readonly backend: InflightBackend
   readonly clock: ProcessClock
   readonly runner: FaultyRunner
@@ -33,10 +42,13 @@ export class ShareFleet {
   readonly #redis: Redis
   readonly #prefix = `shares-${++prefixes}`
   readonly #options: AdaptiveOptions
+  /** Whether requests reach the cap through `inflightLimit`. */
+  readonly #areServers: boolean
 
-  constructor(redis: Redis, options: AdaptiveOptions) {
+  constructor(redis: Redis, options: AdaptiveOptions, areServers = false) {
     this.#redis = redis
     this.#options = options
+    this.#areServers = areServers
   }
 
   get running(): Member[] {
@@ -66,15 +78,18 @@ export class ShareFleet {
     const serverTime = (): number => this.time.now()
     const times = { leaseMs: LEASE_MS, deadlineMs: DEADLINE_MS }
     const backend = redisInflight(runner, { clock, serverTime, prefix: this.#prefix, ...times })
-    const cap = createInflightLimiter({ name: 'db', limit: adaptive(this.#options), backend, clock })
-    const member: Member = { cap, backend, clock, runner, permits: new Set(), fate: undefined, isDead: false }
+    const options = { name: 'db', limit: adaptive(this.#options), backend, clock }
+    const gate = this.#areServers ? new InflightGate<object, never>({ ...options, observers: [] }) : undefined
+    const cap = gate?.limiter ?? createInflightLimiter(options)
+    const acquire = async () => (gate ? (await gate.check(REQUEST))?.permit : cap.acquire())
+    const member: Member = { cap, acquire, backend, clock, runner, permits: new Set(), fate: undefined, isDead: false }
     this.members.push(member)
     return member
   }
 
   /** Requests a place and holds it while `work` runs. Returns whether there was one. */
-  async request({ cap, permits }: Member, work: (done: () => void) => void): Promise<boolean> {
-    const permit = await cap.acquire()
+  async request({ acquire, permits }: Member, work: (done: () => void) => void): Promise<boolean> {
+    const permit = await acquire()
     if (!permit) return false
     permits.add(permit)
     work(() => {

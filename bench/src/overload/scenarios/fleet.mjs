@@ -29,7 +29,7 @@ export function fleet(ms) {
     title: `Fleet: ${processes} processes, a database for ${capacity} queries of ${workMs} ms at a time, 300 requests per second`,
     mostLanes: 2,
     contenders: ['no limiter', ...['a fixed cap of 5 each', 'an adaptive cap each', shared].flatMap(withQueue)],
-    judged: [`${shared}, queue`],
+    judged: withQueue(shared),
     cell,
     durationMs: before + during + after,
     sources: [sourceOf('all', 300)],

@@ -42,6 +42,7 @@ import { capEntry } from './cap-entry.ts'
 import { fittingWeight } from './cap-weight.ts'
 import { afterUsualTime, type HeldPermit } from './held-permit.ts'
 import { type Rank, RequestOrder } from './request-order.ts'
+import { shortQueue } from './short-queue.ts'
 import { checkedWorkClass, ROUTE, workClassOf } from './work-class.ts'
 
 /** Result of a cap check: a permit or a denial. */
@@ -133,7 +134,7 @@ export class InflightGate<Req, Res> {
     this.mode = modeOf(options.mode)
     this.#hasClasses = isAdaptive(limit) && options.workClass !== false
     this.#clock = clockOf(clock)
-    this.#order = RequestOrder.of(options)
+    this.#order = RequestOrder.of(options, (key) => shortQueue(this.limiter, key))
     const ordered = this.#order?.backend
     // last, because the limiter claims its name, which would not be released if a later check threw
     this.limiter = new BackedInflightLimiter(

@@ -44,8 +44,12 @@ export interface InflightLimitOptions<Req = unknown, Res = unknown>
    * Default: `route`.
    */
   readonly workClass?: 'route' | RequestHook<[req: Req], string> | false | undefined
-  /** Lets requests wait a short time for a place. Default: requests do not wait. */
-  readonly queue?: QueueOptions | undefined
+  /**
+   * Lets requests wait a short time for a place. False: requests do not wait. Default: with an adaptive limit that
+   * processes share, as many requests as the square root of the limit of this process, for as long as requests usually
+   * take, at most a second. With other limits, requests do not wait.
+   */
+  readonly queue?: QueueOptions | false | undefined
   /** From `createPrioritizer`, if several caps protect the same resource. Default: one for this cap. */
   readonly prioritizer?: Prioritizer | undefined
   /**

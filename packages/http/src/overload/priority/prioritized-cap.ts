@@ -5,11 +5,14 @@ import { COHORTS, levelOf } from './levels.ts'
 import type { RejectionThreshold } from './rejection-threshold.ts'
 import { WaitingRoom, type WaitingRoomOptions } from './waiting-room.ts'
 
+/** Returns how the requests of a key may wait. */
+export type QueueOf = (key: string) => WaitingRoomOptions
+
 export interface PrioritizedCapOptions {
   readonly clock: Clock
   readonly threshold: RejectionThreshold
   readonly usage: ClientUsage
-  readonly queue: WaitingRoomOptions | undefined
+  readonly queueOf: QueueOf | undefined
   readonly maxHoldMs: number | undefined
 }
 
@@ -30,7 +33,7 @@ interface Room {
 export class PrioritizedCap {
   readonly #clock: Clock
   readonly #threshold: RejectionThreshold
-  readonly #queue: WaitingRoomOptions | undefined
+  readonly #queueOf: QueueOf | undefined
   readonly #permits: MemoryInflight
   readonly #usage: ClientUsage
   // of the keys for which requests wait
@@ -38,10 +41,10 @@ export class PrioritizedCap {
   #isClosed = false
   #comparesClients = true
 
-  constructor({ clock, threshold, usage, queue, maxHoldMs }: PrioritizedCapOptions) {
+  constructor({ clock, threshold, usage, queueOf, maxHoldMs }: PrioritizedCapOptions) {
     this.#clock = clock
     this.#threshold = threshold
-    this.#queue = queue
+    this.#queueOf = queueOf
     this.#usage = usage
     this.#permits = new MemoryInflight({
       limit: Number.MAX_SAFE_INTEGER,
@@ -96,8 +99,8 @@ export class PrioritizedCap {
     const isNext = !room || room.waiting.level < level
     if (isNext && this.#fits(key, level, weight, limit, isRefused)) return this.#hold(key, options)
     if (isRefused) return denialOf(this.#threshold.reasonOf(level))
-    const queue = this.#isClosed || options.mayWait === false ? undefined : this.#queue
-    if (queue) return this.#wait(room ?? this.#openRoom(key, cap, queue), { key, level, weight, options })
+    const queueOf = this.#isClosed || options.mayWait === false ? undefined : this.#queueOf
+    if (queueOf) return this.#wait(room ?? this.#openRoom(key, cap, queueOf(key)), { key, level, weight, options })
     this.#threshold.full(level)
     return FULL
   }
@@ -114,7 +117,7 @@ export class PrioritizedCap {
   #fits(key: string, level: number, weight: number, limit: number, isRefused: boolean): boolean {
     const held = this.#permits.count(key)
     if (held === 0) return weight <= limit
-    const room = this.#queue && !isRefused ? 0 : this.#threshold.roomAbove(level, isRefused)
+    const room = this.#queueOf && !isRefused ? 0 : this.#threshold.roomAbove(level, isRefused)
     return held + weight + Math.ceil(limit * room) <= limit
   }
 

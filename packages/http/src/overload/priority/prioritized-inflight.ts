@@ -1,13 +1,12 @@
 import type { AcquireOptions, Cap, Clock, Denial, InflightBackend, MaybePromise, Permit } from '@sluice/limiter-core'
 import { ClientUsage } from './client-usage.ts'
-import { PrioritizedCap } from './prioritized-cap.ts'
+import { PrioritizedCap, type QueueOf } from './prioritized-cap.ts'
 import type { RejectionThreshold } from './rejection-threshold.ts'
-import type { WaitingRoomOptions } from './waiting-room.ts'
 
 export interface PriorityParts {
   readonly clock: Clock
   readonly threshold: RejectionThreshold
-  readonly queue: WaitingRoomOptions | undefined
+  readonly queueOf: QueueOf | undefined
 }
 
 /** The caps that share a threshold, the usage of clients and the size of their queues. */

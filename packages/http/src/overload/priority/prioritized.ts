@@ -1,5 +1,6 @@
 import type { Clock, Duration, InflightBackend } from '@sluice/limiter-core'
 import { checkedUnits, clockOf, optionsOf, parseTimerMs } from '@sluice/limiter-core/http'
+import type { QueueOf } from './prioritized-cap.ts'
 import { PrioritizedInflight } from './prioritized-inflight.ts'
 import { type Prioritizer, thresholdOf } from './prioritizer.ts'
 import type { WaitingRoomOptions } from './waiting-room.ts'
@@ -31,16 +32,14 @@ export function prioritizedInflight(options: PrioritizedInflightOptions = {}): I
   return openPrioritized(options)
 }
 
-/** Like `prioritizedInflight`. */
-export function openPrioritized(options: PrioritizedInflightOptions): PrioritizedInflight {
+/** Like `prioritizedInflight`. `usualQueueOf`: how requests may wait if there is no option. */
+export function openPrioritized(options: PrioritizedInflightOptions, usualQueueOf?: QueueOf): PrioritizedInflight {
   const known = ['queue', 'prioritizer', 'clock'] as const
   const { queue, prioritizer, clock } = optionsOf('prioritizedInflight', options, known)
   const time = clockOf(clock)
-  return new PrioritizedInflight({
-    clock: time,
-    threshold: thresholdOf(prioritizer, time),
-    queue: queue === undefined ? undefined : parseQueue(queue),
-  })
+  const given = queue === undefined ? undefined : parseQueue(queue)
+  const queueOf = given ? () => given : usualQueueOf
+  return new PrioritizedInflight({ clock: time, threshold: thresholdOf(prioritizer, time), queueOf })
 }
 
 function parseQueue(queue: QueueOptions): WaitingRoomOptions {
