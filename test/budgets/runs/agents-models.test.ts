@@ -3,7 +3,7 @@ import { type RunBudgetOptions, runBudget } from '@sluice/quotas/budgets'
 import { FakeClock } from '@sluice/testkit'
 import { MODEL, prices, textOf } from './fake-model.ts'
 
-/** Shapes of version 0.20 of `@openai/agents-core`, which needs another major version of `openai` than the tests. */
+/** Shapes of `@openai/agents-core`. `test/budgets/sdks` uses the package itself. */
 interface Model {
   getResponse(request: Request): Promise<Response>
   getStreamedResponse(request: Request): AsyncIterable<StreamEvent>

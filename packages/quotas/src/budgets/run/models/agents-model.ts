@@ -63,16 +63,30 @@ export function budgetedAgentsModel(model: AgentsModel, price: ModelPrice): Agen
   }
 }
 
-/** Reads an event of a stream: text, the end, or a raw event of the provider with the input of a tool or reasoning. */
+/**
+ * Reads an event of a stream: text, the end, or a raw event of the provider with other output, such as reasoning or the
+ * arguments of a tool.
+ */
 function readEvent(event: unknown): OutputPart {
   const { type, delta, response, event: raw } = fieldsOf(event)
-  if (type === 'output_text_delta') return { text: typeof delta === 'string' ? delta : '' }
+  if (type === 'output_text_delta') return { text: textOf(delta) }
   if (type === 'response_done') return { usage: fieldsOf(response).usage }
   const { type: rawType, delta: rawDelta, choices } = fieldsOf(raw)
-  if (typeof rawType === 'string' && /arguments|reasoning/.test(rawType) && typeof rawDelta === 'string') {
-    return { text: rawDelta }
-  }
-  const calls = Array.isArray(choices) ? choices.map((one) => fieldsOf(fieldsOf(one).delta).tool_calls) : []
-  const inputs = calls.flat().map((one) => fieldsOf(fieldsOf(one).function).arguments)
-  return { text: inputs.filter((one) => typeof one === 'string').join('') }
+  // text is an event of its own, and the length of base64 says little about audio
+  if (/(?<!output_text|audio)\.delta$/.test(textOf(rawType))) return { text: textOf(rawDelta) }
+  const deltas = Array.isArray(choices) ? choices.map((one) => fieldsOf(fieldsOf(one).delta)) : []
+  return { text: deltas.map(hiddenOutput).join('') }
+}
+
+/** Returns the output of a chunk of `/chat/completions` that is not its text. */
+function hiddenOutput(delta: Readonly<Record<string, unknown>>): string {
+  const { tool_calls, reasoning, reasoning_content, refusal } = delta
+  const calls = Array.isArray(tool_calls) ? tool_calls : []
+  const inputs = calls.map((one) => fieldsOf(fieldsOf(one).function).arguments)
+  // providers name reasoning differently, and some send it under both names
+  return [...inputs, reasoning ?? reasoning_content, refusal].map(textOf).join('')
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : ''
 }
