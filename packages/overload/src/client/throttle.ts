@@ -66,12 +66,17 @@ export class Throttle<S, U extends Upstream<S> = Upstream<S>> implements Throttl
       upstream.learn(admitted, reply)
       if (!isRefused(reply) || times > call.retries || call.signal?.aborted) return result(outcome)
       const delayMs = this.#delayMs(reply.waitMs, times)
-      const isSoon = delayMs <= this.#rules.maxRetryDelayMs
-      if (!isSoon || !upstream.retries.withdraw()) return result(outcome)
+      if (delayMs > this.#leftMs(call) || !upstream.retries.withdraw()) return result(outcome)
       const again = await this.#again(upstream, call, outcome, delayMs, times)
       if (again instanceof ThrottledError) return result(outcome)
       admitted = again
     }
+  }
+
+  /** Returns the longest wait before a call is sent again, which a call that waits for its turn has used in part. */
+  #leftMs({ sinceMs }: Caller): number {
+    const { maxRetryDelayMs, clock } = this.#rules
+    return sinceMs === undefined ? maxRetryDelayMs : maxRetryDelayMs - (clock.now() - sinceMs)
   }
 
   /** Waits until the call may be sent again, and releases its last value then, and if the call is aborted. */

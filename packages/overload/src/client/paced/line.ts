@@ -15,6 +15,8 @@ export interface Place {
 export interface Line {
   /** Takes the next place if it is free. */
   take(): MaybePromise<Place>
+  /** Whether other processes have the same line. */
+  readonly isShared: boolean
   /** Number of requests that may be in flight while nothing is known. */
   readonly mostFirst: number
   /** Least distance of two requests while it is not known whether the upstream accepts any, in ms. */
@@ -42,6 +44,7 @@ const PLACE = { line: 20, sent: 1, gap: 0 } as const
 
 /** The line of one process. */
 export class LocalLine implements Line {
+  readonly isShared = false
   readonly mostFirst = 3
   readonly tryGapMs = 0
   readonly #clock: Clock
@@ -106,7 +109,8 @@ export class FleetLines {
 }
 
 class FleetLine implements Line {
-  readonly mostFirst = 2
+  readonly isShared = true
+  readonly mostFirst = 1
   readonly tryGapMs = 500
   readonly #limiter: Limiter
   readonly #clock: Clock
@@ -149,6 +153,7 @@ class FleetLine implements Line {
   }
 
   block(ms: number): MaybePromise<unknown> {
+    if (ms <= 0) return undefined
     return andThen(this.#limiter.peek(this.#key, PLACE), ({ verdicts }) =>
       // several processes may block the line for the same reason
       this.#charge(Math.max(0, Math.ceil(ms - verdicts[0].resetAfterMs)), 0, 0),

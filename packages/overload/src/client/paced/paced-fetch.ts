@@ -23,10 +23,7 @@ export interface PacedFetchOptions<F extends FetchLike = typeof fetch> extends R
   readonly partition?: ((...request: Parameters<F>) => string) | undefined
   /** Returns the priority of a request among those that wait. Default: `normal`. */
   readonly priority?: ((...request: Parameters<F>) => Priority) | undefined
-  /**
-   * Longest time that a call waits for its turn, 1 ms to 2^31 - 1 ms. A call that is sent again may wait about twice as
-   * long. Default: `'1m'`.
-   */
+  /** Longest time from a call until it is sent for the last time, 1 ms to 2^31 - 1 ms. Default: `'1m'`. */
   readonly maxWaitMs?: Duration | undefined
   /** Number of calls per origin and partition that may wait, an integer of at least 1. Default: 10,000. */
   readonly maxWaiting?: number | undefined

@@ -131,6 +131,8 @@ export class PacedUpstream implements Upstream<Turn> {
     else if (kind === 'refused') blockedMs = isExplained ? boundedMs : this.#rate.refused(turn, boundedMs, isLimit, now)
     if (kind === 'refused') ignoreFailure(this.#line.uncount())
     this.#block(blockedMs, now)
+    // other processes read only in their own responses that a budget is used up
+    if (this.#line.isShared && budgets.length > 0) ignoreFailure(this.#line.block(this.#budgets.waitMs(now)))
     if (wasTrying && !this.#rate.isTrying) ignoreFailure(this.#line.publish(this.#unpublishedUs()))
     this.#serve()
   }
@@ -182,11 +184,11 @@ export class PacedUpstream implements Upstream<Turn> {
   #send({ waitMs, order, gapUs }: Place): MaybePromise<number> {
     if (waitMs > 0) return waitMs
     const now = this.#rules.clock.now()
-    if (gapUs !== undefined) this.#adopt(gapUs, now)
+    const turn = { atMs: now, order }
+    if (gapUs !== undefined) this.#adopt(gapUs, turn)
     const waiting = this.#room.next(1, 1)
     // it was aborted while the place was taken
     if (!waiting) return 0
-    const turn = { atMs: now, order }
     const others = this.#order < 0 ? 0 : Math.max(0, order - this.#order - 1)
     this.#order = order
     const gapMs = this.#rate.isTrying ? Math.max(this.#gapMs(now), this.#line.tryGapMs) : this.#gapMs(now)
@@ -200,12 +202,12 @@ export class PacedUpstream implements Upstream<Turn> {
   }
 
   /** Takes over the gap of the fleet, and what this process has not published yet. */
-  #adopt(gapUs: number, now: number): void {
+  #adopt(gapUs: number, turn: Turn): void {
     if (gapUs === 0 && this.#rate.gapMs > 0) this.#publishedUs = 0
     else if (gapUs !== this.#publishedUs) {
       const moreMs = this.#rate.gapMs - this.#publishedUs / 1_000
       this.#publishedUs = gapUs
-      this.#rate.adopt(Math.max(0, gapUs / 1_000 + moreMs), now)
+      this.#rate.adopt(Math.max(0, gapUs / 1_000 + moreMs), turn)
     }
   }
 

@@ -59,6 +59,8 @@ export class ProbedRate {
   #window: { readonly ms: number; readonly limit: number } | undefined
   /** An earlier refusal, if requests have been waiting ever since. */
   #anchor: Turn | undefined
+  /** Whether the anchor is the end of a refusal that another process has met, when a unit may have been left. */
+  #isAnchorAdopted = false
   #isDown = false
   /** Whether the upstream has accepted requests again before. */
   #hasResumed = false
@@ -130,7 +132,8 @@ export class ProbedRate {
       if (this.#exhausted && turn.order < this.#exhausted.order) this.#exhausted = turn
       return waitMs
     }
-    if (this.#tries++ === 0) {
+    // later requests of other processes may have been accepted
+    if (this.#tries++ === 0 || turn.order > (this.#exhausted?.order ?? 0)) {
       this.#exhausted = turn
       this.#exhaustedMs = now
     }
@@ -148,15 +151,27 @@ export class ProbedRate {
     return this.#tryAfterMs(now)
   }
 
-  /** Takes over the gap that other processes have found. A longer one explains what this process has been refused. */
-  adopt(gapMs: number, now: number): void {
+  /**
+   * Takes over the gap that other processes have found. A longer one explains what this process has been refused: the
+   * upstream was exhausted, and accepts requests again.
+   */
+  adopt(gapMs: number, turn: Turn): void {
     if (gapMs > this.#gapMs) {
-      this.#leastGapMs = gapMs
+      this.#provenGapMs = 0
+      // for its window
+      if (this.#run) this.#measuredMs(this.#run, turn, turn)
+      // the bucket may have been full while the rate was low
+      if (this.#resumedGapMs > GROWN * this.#gapMs) this.#anchor = undefined
+      this.#leastGapMs = this.#resumedGapMs = gapMs
       this.#hold = MOST_HOLD
       this.#isAdopted = true
-      this.#tries = this.#refused = this.#provenGapMs = 0
-      this.#run = this.#anchor = this.#window = undefined
-      this.#changedAtMs = now
+      this.#tries = this.#refused = 0
+      this.#run = undefined
+      if (!this.#anchor) {
+        this.#anchor = { atMs: turn.atMs, order: turn.order + 1 }
+        this.#isAnchorAdopted = true
+      }
+      this.#changedAtMs = turn.atMs
     }
     this.#gapMs = gapMs
     this.#leastGapMs = Math.min(this.#leastGapMs, gapMs)
@@ -168,7 +183,10 @@ export class ProbedRate {
     else if (this.#run && this.#exhausted) this.#gapMs = this.#measuredMs(this.#run, this.#exhausted, turn)
     this.#resumedGapMs = this.#gapMs
     this.#hold = Math.min(MOST_HOLD, Math.max(0, this.#hold) + this.#refused / TEST_COST)
-    this.#anchor ??= this.#exhausted && { atMs: this.#lastRefusedMs, order: this.#exhausted.order }
+    if (!this.#anchor || this.#isAnchorAdopted) {
+      this.#anchor = this.#exhausted && { atMs: this.#lastRefusedMs, order: this.#exhausted.order }
+      this.#isAnchorAdopted = false
+    }
     this.#run = turn
     this.#hasResumed = true
     this.#beganMs = now
@@ -182,7 +200,8 @@ export class ProbedRate {
     if (this.#provenGapMs > 0) return this.#provenGapMs
     const accepted = Math.max(1, exhausted.order - run.order)
     if (this.#gapMs === 0) return this.#openWindow(resumed.atMs - run.atMs, accepted)
-    if (this.#window && accepted >= WHOLE * this.#window.limit) return this.#windowMs(run, resumed, accepted)
+    const others = resumed.order - exhausted.order
+    if (this.#window && accepted >= WHOLE * this.#window.limit && others < FEW) return this.#windowMs(run, resumed, accepted)
     this.#window = undefined
     return this.#bucketMs(exhausted, accepted)
   }
