@@ -200,8 +200,8 @@ export class ProbedRate {
     if (this.#provenGapMs > 0) return this.#provenGapMs
     const accepted = Math.max(1, exhausted.order - run.order)
     if (this.#gapMs === 0) return this.#openWindow(resumed.atMs - run.atMs, accepted)
-    const others = resumed.order - exhausted.order
-    if (this.#window && accepted >= WHOLE * this.#window.limit && others < FEW) return this.#windowMs(run, resumed, accepted)
+    const isAlone = resumed.order - exhausted.order < FEW
+    if (isAlone && this.#window && accepted >= WHOLE * this.#window.limit) return this.#windowMs(run, resumed, accepted)
     this.#window = undefined
     return this.#bucketMs(exhausted, accepted)
   }
