@@ -12,7 +12,7 @@ const require = createRequire(import.meta.url)
 const tsc = join(dirname(require.resolve('typescript/package.json')), 'bin/tsc')
 const biome = join(dirname(require.resolve('@biomejs/biome/package.json')), 'bin/biome')
 
-const { name, exports, bin = {} } = JSON.parse(readFileSync('package.json', 'utf8'))
+const { name, exports, bin = {}, peerDependenciesMeta = {} } = JSON.parse(readFileSync('package.json', 'utf8'))
 const entries = Object.values(exports).filter((entry) => entry.import)
 const modules = Object.fromEntries(entries.map((entry) => [nameOf(entry.import.default), entry['@sluice/source']]))
 const commands = Object.fromEntries(Object.values(bin).map((path) => [nameOf(path), `./src/${nameOf(path)}.ts`]))
@@ -29,6 +29,7 @@ run(tsc, '-p', 'tsconfig.json', '--singleThreaded', '--emitDeclarationOnly')
 bundleTypes(
   join('dist/cjs'),
   entries.map((entry) => join(entry.require.types)),
+  Object.keys(peerDependenciesMeta).filter((peer) => peerDependenciesMeta[peer].optional),
 )
 removeEmptyFolders('dist/cjs')
 for (const entry of entries) writeModuleTypes(entry.import, entry.require)

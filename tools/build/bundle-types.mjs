@@ -5,10 +5,11 @@ import { typeModule } from './type-module.mjs'
 /**
  * Bundles the declarations of a package, as the compiler wrote them into `folder`. What `entries`, paths of declaration
  * files, export is left. Declarations that several entries need are in the file `types.d.ts`, and all others in the file
- * of their entry, so that no entry imports an optional peer of another one.
+ * of their entry, so that no entry imports an optional peer of another one. `optional`: names of packages that users may
+ * not have. Without them, their types are `any`, and no compiler complains.
  */
-export function bundleTypes(folder, entries) {
-  const bundle = new TypeBundle(join(folder, 'types.d.ts'))
+export function bundleTypes(folder, entries, optional) {
+  const bundle = new TypeBundle(join(folder, 'types.d.ts'), optional)
   const exported = entries.map((path) => ({ path, names: bundle.exportsOf(path) }))
   for (const { path, names } of exported) for (const target of names.values()) bundle.keep(target, path)
   bundle.nameAll()
@@ -25,6 +26,7 @@ export function bundleTypes(folder, entries) {
 
 /** The declarations that exports need, with a name for each that is unique in the package. */
 class TypeBundle {
+  #optional
   #modules = new Map()
   /** Kept declarations by their keys, in the order in which they were found, with the entries that need them. */
   #kept = new Map()
@@ -32,9 +34,10 @@ class TypeBundle {
   #globals = new Set()
   #names = new Map()
 
-  constructor(shared) {
+  constructor(shared, optional) {
     /** Path of the file with the declarations that several entries need. */
     this.shared = shared
+    this.#optional = optional
   }
 
   #module(path) {
@@ -166,15 +169,23 @@ class TypeBundle {
       if (!needed.has(key) || (from === undefined && this.#homeOf(key) === file)) continue
       const own = this.#names.get(key)
       const source = from ?? this.#sharedFrom(file)
-      if (from !== undefined && name === '*') text += `import type * as ${own} from '${source}'\n`
-      else
-        named.set(source, [
-          ...(named.get(source) ?? []),
-          from === undefined || own === name ? own : `${name} as ${own}`,
-        ])
+      const one = from === undefined || own === name ? own : `${name} as ${own}`
+      if (from !== undefined && name === '*') text += this.#lineFrom(source, `import type * as ${own}`)
+      // one line each, because the comment is for the next line only
+      else if (this.#isOptional(source)) text += this.#lineFrom(source, `import { ${one} }`)
+      else named.set(source, [...(named.get(source) ?? []), one])
     }
     for (const [from, names] of named) text += `import { ${names.join(', ')} } from '${from}'\n`
     return text
+  }
+
+  #isOptional(from) {
+    return this.#optional.some((name) => from === name || from.startsWith(`${name}/`))
+  }
+
+  /** Returns the line of an import or export. The comment lets users compile without an optional package. */
+  #lineFrom(from, start) {
+    return `${this.#isOptional(from) ? '// @ts-ignore\n' : ''}${start} from '${from}'\n`
   }
 
   #sharedFrom(file) {
@@ -199,7 +210,7 @@ class TypeBundle {
     for (const [name, { key, from, name: original, typeOnly }] of names) {
       const type = typeOnly ? 'type ' : ''
       if (from !== undefined) {
-        foreign += `export { ${type}${original} as ${name} } from '${from}'\n`
+        foreign += this.#lineFrom(from, `export { ${type}${original} as ${name} }`)
         continue
       }
       const isHere = file === undefined || this.#homeOf(key) === file
@@ -208,7 +219,9 @@ class TypeBundle {
       groups.set(group, [...(groups.get(group) ?? []), listed])
     }
     const own = [...groups].map(([from, listed]) => `export { ${listed.join(', ')} }${from}\n`)
-    const stars = this.#starsOf(path).map((star) => `export ${star.typeOnly ? 'type ' : ''}* from '${star.from}'\n`)
+    const stars = this.#starsOf(path).map((star) =>
+      this.#lineFrom(star.from, `export ${star.typeOnly ? 'type ' : ''}*`),
+    )
     // without an export, a file would not be a module
     const empty = own.length + stars.length === 0 && foreign === '' ? 'export {}\n' : ''
     return `${own.join('')}${foreign}${stars.join('')}${empty}`

@@ -14,7 +14,8 @@ const TYPES = ['@types/express', '@types/koa', '@types/node', '@types/pg']
  * what its own package.json lists.
  *
  * - `app` depends on all packages, and has the sources of `test/packaging/strangers/app`;
- * - `projects/<name>` depends on one package and on its peers.
+ * - `projects/<name>` depends on one package and on its peers;
+ * - `bare/<name>` depends on one package and on those of its peers that are not optional.
  */
 export class StrangerWorkspace implements Disposable {
   /** Absolute path. */
@@ -60,17 +61,33 @@ export class StrangerWorkspace implements Disposable {
   #write(): void {
     const overrides = this.specifiers
     this.#writeManifest('.', { name: 'strangers', pnpm: { overrides } })
-    writeFileSync(join(this.folder, 'pnpm-workspace.yaml'), "packages: ['app', 'projects/*']\n")
-    const settings = ['auto-install-peers=false', 'strict-peer-dependencies=false', 'store-dir=store']
+    writeFileSync(join(this.folder, 'pnpm-workspace.yaml'), "packages: ['app', 'projects/*', 'bare/*']\n")
+    const settings = [
+      ...['auto-install-peers=false', 'strict-peer-dependencies=false', 'store-dir=store'],
+      // with more, a project would have the optional peers of other projects
+      ...['hoist-pattern[]=@types/*', 'dedupe-peer-dependents=false'],
+    ]
     writeFileSync(join(this.folder, '.npmrc'), `${settings.join('\n')}\n`)
     cpSync(join(root, 'test/packaging/strangers/app'), this.app, { recursive: true })
     this.#writeManifest('app', { name: 'app', dependencies: overrides })
     for (const { name, manifest } of packages) {
       const peers = Object.keys(manifest.peerDependencies ?? {})
-      const types = ['@types/node', ...peers.map((peer) => `@types/${peer}`)].filter((one) => one in overrides)
-      const dependencies = Object.fromEntries([name, ...peers, ...types].map((one) => [one, overrides[one]]))
-      this.#writeManifest(join('projects', name.replace('@sluice/', '')), { name: name.slice(1), dependencies })
+      this.#writeProject('projects', name, peers)
+      const isOptional = (peer: string) => manifest.peerDependenciesMeta?.[peer]?.optional
+      this.#writeProject(
+        'bare',
+        name,
+        peers.filter((peer) => !isOptional(peer)),
+      )
     }
+  }
+
+  /** Writes the manifest of a project that depends on a package, on peers, and on the types of these. */
+  #writeProject(place: string, name: string, peers: readonly string[]): void {
+    const types = ['@types/node', ...peers.map((peer) => `@types/${peer}`)].filter((one) => one in this.specifiers)
+    const dependencies = Object.fromEntries([name, ...peers, ...types].map((one) => [one, this.specifiers[one]]))
+    const folder = name.replace('@sluice/', '')
+    this.#writeManifest(join(place, folder), { name: `${place}-${folder}`, dependencies })
   }
 
   #writeManifest(place: string, manifest: object): void {

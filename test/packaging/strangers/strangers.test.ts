@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals'
 import { outputOfJest } from './jest-run.ts'
 import { StrangerWorkspace } from './stranger-workspace.ts'
-import { errorsWith, writeEntries } from './typescript-settings.ts'
+import { errorsWith, errorsWithoutPeers, writeEntries } from './typescript-settings.ts'
 
 jest.setTimeout(400_000)
 
@@ -18,6 +18,10 @@ afterAll(() => workspace?.[Symbol.dispose]())
 test('TypeScript 5.4 finds all types with the template of Nest', async () => {
   const setting = { compiler: 'TypeScript 5.4', module: 'commonjs', moduleResolution: undefined } as const
   expect(await errorsWith(setting, workspace.app)).toEqual([])
+})
+
+test('every entry point compiles without optional peers, also with skipLibCheck: false', async () => {
+  expect(await errorsWithoutPeers(workspace)).toEqual([])
 })
 
 test('jest loads all entry points in jsdom, and reports nothing open', async () => {

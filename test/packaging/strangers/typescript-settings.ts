@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { run } from '../command.ts'
 import { installedFolder } from '../tarballs.ts'
+import type { StrangerWorkspace } from './stranger-workspace.ts'
 
 export interface Setting {
   readonly compiler: Compiler
@@ -51,6 +52,30 @@ export async function errorsWith(setting: Setting, app: string): Promise<readonl
   const { output } = await run(process.execPath, [compilerOf(compiler), '-p', config, '--pretty', 'false'], app)
   if (REFUSED.test(output) || /Cannot find module 'control'/.test(output)) return undefined
   return output.split('\n').filter((line) => /^(use|entries)\.ts|@sluice\/|^error/.test(line))
+}
+
+/**
+ * Compiles each entry point of each package in a project that has only the peers which are not optional. Returns the
+ * errors in these imports and in our declarations.
+ */
+export async function errorsWithoutPeers(workspace: StrangerWorkspace): Promise<readonly string[]> {
+  const { folder, app } = workspace
+  const files: string[] = []
+  for (const entry of await workspace.entries()) {
+    const [, name] = entry.split('/')
+    const file = join(folder, 'bare', name, `${entry.replaceAll('/', '-')}.ts`)
+    writeFileSync(file, `export * as entry from '${entry}'\n`)
+    files.push(file)
+  }
+  // in the folder of the application, which has the types of Node
+  const config = join(app, 'tsconfig.bare.json')
+  const compilerOptions = {
+    ...{ target: 'es2022', lib: ['es2022', 'esnext.disposable'], module: 'nodenext', strict: true },
+    ...{ skipLibCheck: false, noEmit: true, types: ['node'] },
+  }
+  writeFileSync(config, JSON.stringify({ compilerOptions, files }))
+  const { output } = await run(process.execPath, [compilerOf('TypeScript 7'), '-p', config, '--pretty', 'false'], app)
+  return output.split('\n').filter((line) => /bare\/|@sluice\/|^error/.test(line))
 }
 
 /** Writes the module that imports all entry points, and a package that every setting which reads packages finds. */
