@@ -1,17 +1,19 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import * as scripts from '../../../packages/counters/src/lua/scripts.ts'
+import * as lua from '../../../packages/counters/src/lua/generated.ts'
 import { CounterTables } from '../../../packages/counters/src/postgres/counter-tables.ts'
 import { ledgerStatements } from '../../../packages/counters/src/postgres/ledger-statements.ts'
 import { quotaStatements } from '../../../packages/counters/src/postgres/quota-statements.ts'
 
 const FOLDER = join(import.meta.dirname, 'pinned')
+/** The text with which each script begins. */
+const LUA_HEAD = 'head.lua'
 
 /** The texts that a process sends to PostgreSQL and Redis while it counts. */
 export const TEXT_FILES = [
   ...['apply.sql', 'read.sql', 'tokens.sql', 'clear.sql', 'list.sql', 'sum.sql'],
   ...['quota-read.sql', 'quota-commit.sql', 'quota-token.sql', 'quota-due.sql'],
-  ...['count.lua', 'close.lua', 'finish.lua', 'seed.lua', 'clear.lua', 'renew.lua'],
+  ...[LUA_HEAD, 'count.lua', 'close.lua', 'finish.lua', 'seed.lua', 'clear.lua', 'renew.lua'],
 ] as const
 
 /** Returns the texts of this release by file name. */
@@ -29,17 +31,23 @@ export function currentTexts(): ReadonlyMap<string, string> {
     ['clear.sql', clear],
     ['list.sql', list],
     ['sum.sql', sum],
-    ['count.lua', withoutComments(scripts.countScript.text)],
-    ['close.lua', withoutComments(scripts.closeScript.text)],
-    ['finish.lua', withoutComments(scripts.finishScript.text)],
-    ['seed.lua', withoutComments(scripts.seedScript.text)],
-    ['clear.lua', withoutComments(scripts.clearScript.text)],
-    ['renew.lua', withoutComments(scripts.renewScript.text)],
+    [LUA_HEAD, withoutComments(lua.counterHead)],
+    ['count.lua', withoutComments(lua.counterCount)],
+    ['close.lua', withoutComments(lua.counterClose)],
+    ['finish.lua', withoutComments(lua.counterFinish)],
+    ['seed.lua', withoutComments(lua.counterSeed)],
+    ['clear.lua', withoutComments(lua.counterClear)],
+    ['renew.lua', withoutComments(lua.counterRenew)],
   ])
 }
 
 export function pinned(file: string): string {
   return readFileSync(join(FOLDER, file), 'utf8')
+}
+
+/** Returns a pinned script with its beginning. */
+export function pinnedScript(file: string): string {
+  return pinned(LUA_HEAD) + pinned(file)
 }
 
 /** Returns the pinned text. If `SLUICE_PIN` is set, `current` becomes the pinned text. */

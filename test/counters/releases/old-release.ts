@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Redis } from 'ioredis'
 import type { Pool } from 'pg'
-import { pinned } from './formats.ts'
+import { pinned, pinnedScript } from './formats.ts'
 
 /** A batch that Redis has closed, as returned by its script. */
 export interface OldBatch {
@@ -138,7 +138,7 @@ export class OldRelease {
   ): Promise<readonly unknown[]> {
     const all = [...['state', 'pending', 'owed', 'closed'].map((one) => this.#head + one), ...keys]
     const epoch = randomBytes(15).toString('base64url')
-    const reply = await this.#redis.eval(pinned(file), all.length, ...all, epoch, ...args)
+    const reply = await this.#redis.eval(pinnedScript(file), all.length, ...all, epoch, ...args)
     return Array.isArray(reply) ? reply : [reply]
   }
 
