@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
+import { codeOf } from '../code-of.ts'
 import { everyAlgorithm, MIB, scene } from '../floods/scene.ts'
-import { codeOf } from './code-of.ts'
 
 const limiterOf = (algorithm: (typeof everyAlgorithm)[number]) =>
   scene([{ algorithm, limit: 10, window: '1m' }], MIB).limiter

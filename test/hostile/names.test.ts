@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals'
 import { RateGate } from '@sluice/http'
 import { createInflightLimiter, createLimiter, type RequestView } from '@sluice/limiter-core'
 import { policyItems } from '@sluice/limiter-core/http'
-import { codeOf } from './code-of.ts'
+import { codeOf } from '../code-of.ts'
 
 const badNames = [
   '',

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { RateGate } from '@sluice/http'
 import { createInflightLimiter, createLimiter, memoryBackend } from '@sluice/limiter-core'
-import { codeOf } from './code-of.ts'
+import { codeOf } from '../code-of.ts'
 
 const values: Readonly<Record<string, unknown>> = {
   'a symbol': Symbol('value'),

@@ -1,18 +1,10 @@
 import { describe, expect, test } from '@jest/globals'
 import { InflightGate, RateGate } from '@sluice/http'
 import { memoryBackend } from '@sluice/limiter-core'
+import { codeOf } from '../code-of.ts'
 
 const one = { limit: 1, window: '1m' }
 const settle = () => 1
-
-function codeOf(build: () => unknown): unknown {
-  try {
-    build()
-  } catch (error) {
-    return (error as { code?: unknown }).code
-  }
-  return 'built'
-}
 
 // values that an untyped caller may pass
 const badLimits: readonly (readonly [code: string, options: unknown])[] = [
@@ -115,7 +107,7 @@ test('options whose value is undefined are treated as absent', () => {
     mode: undefined,
     clock: undefined,
   }
-  expect(codeOf(() => new RateGate({ limit: 1, window: '1m', ...absent } as never))).toBe('built')
+  expect(codeOf(() => new RateGate({ limit: 1, window: '1m', ...absent } as never))).toBe('accepted')
   expect(codeOf(() => new InflightGate({ limit: 1, ...absent, cost: undefined } as never))).toBe('SLUICE_BAD_OPTION')
 })
 
@@ -123,9 +115,9 @@ test('one name on one backend with different options is rejected', () => {
   const backend = memoryBackend()
   new RateGate({ limit: 1, window: '1m', backend })
   expect(codeOf(() => new RateGate({ limit: 1, window: '1m', backend }))).toBe('SLUICE_UNNAMED_LIMITER')
-  expect(codeOf(() => new RateGate({ limit: 1, window: '1m', backend, shared: true }))).toBe('built')
+  expect(codeOf(() => new RateGate({ limit: 1, window: '1m', backend, shared: true }))).toBe('accepted')
   expect(codeOf(() => new RateGate({ limit: 2, window: '1m', backend }))).toBe('SLUICE_DUPLICATE_POLICY')
-  expect(codeOf(() => new RateGate({ limit: 2, window: '1m', backend, scope: 'other' }))).toBe('built')
+  expect(codeOf(() => new RateGate({ limit: 2, window: '1m', backend, scope: 'other' }))).toBe('accepted')
 })
 
 test('an unknown SLUICE_MODE is rejected', () => {

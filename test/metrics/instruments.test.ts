@@ -9,6 +9,7 @@ import {
 } from '@sluice/fleet/metrics'
 import type { Metric, MetricSource } from '@sluice/limiter-core'
 import { eachSeed, type SeededRandom } from '@sluice/testkit'
+import { codeOf } from '../code-of.ts'
 import { readExposition } from './exposition.ts'
 
 const instruments: readonly [
@@ -22,15 +23,6 @@ const instruments: readonly [
 
 function labelsOf(source: MetricSource): unknown[] {
   return [...source.metrics()].flatMap((metric: Metric) => metric.samples.map(({ labels }) => labels))
-}
-
-function codeOf(build: () => unknown): unknown {
-  try {
-    build()
-  } catch (error) {
-    return (error as { code?: unknown }).code
-  }
-  return undefined
 }
 
 /** Draws values near the bounds, on the bounds, and far away. */

@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals'
 import { CounterMetric, GaugeMetric, HistogramMetric, Metrics, prometheusText } from '@sluice/fleet/metrics'
 import type { Metric, MetricSource } from '@sluice/limiter-core'
 import { hostileKeys } from '@sluice/testkit'
+import { codeOf } from '../code-of.ts'
 import { readExposition } from './exposition.ts'
 
 function sourceOf(...metrics: readonly Metric[]): MetricSource {
@@ -15,16 +16,6 @@ function gauge(name: string, value: unknown, labels: object = {}): Metric {
 function histogram(sample: object, labels = {}): Metric {
   const samples = [{ labels, buckets: [], sum: 0, count: 0, ...sample }]
   return { name: 'h', help: 'Text.', type: 'histogram', samples }
-}
-
-/** Returns the error code, or undefined if the call does not throw. */
-function codeOf(build: () => unknown): unknown {
-  try {
-    build()
-  } catch (error) {
-    return (error as { code?: unknown }).code
-  }
-  return undefined
 }
 
 describe('prometheusText', () => {

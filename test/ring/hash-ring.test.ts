@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { HashRing, type HashRingOptions } from '@sluice/fleet/backend'
 import { eachSeed, hostileKeys, type SeededRandom } from '@sluice/testkit'
+import { codeOf } from '../code-of.ts'
 
 const KEYS = 30_000
 const users = Array.from({ length: KEYS }, (_, n) => `user-${n}`)
@@ -37,15 +38,6 @@ function movedToFourth(options: HashRingOptions, keys: readonly string[]): numbe
   const moves = keys.map((key) => [three.serverOf(key), four.serverOf(key)]).filter(([from, to]) => from !== to)
   expect(moves.filter(([, to]) => to !== names[3])).toEqual([])
   return moves.length / keys.length
-}
-
-function codeOf(build: () => unknown): unknown {
-  try {
-    build()
-  } catch (error) {
-    return (error as { code?: unknown }).code
-  }
-  return undefined
 }
 
 describe('a ring of servers', () => {

@@ -1,20 +1,13 @@
 import { describe, expect, test } from '@jest/globals'
 import { DigestCounter, UniqueCounter } from '@sluice/counters'
 import { baseSeed, type SeededRandom, seededRandom } from '@sluice/testkit'
+import { codeOf } from '../../code-of.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
 const seed = 'a seed of more than 16 bytes'
 /** A midnight in UTC. */
 const START = Date.UTC(2026, 0, 5)
-
-function codeOf(act: () => unknown): unknown {
-  try {
-    return act()
-  } catch (error) {
-    return (error as { code?: unknown }).code
-  }
-}
 
 function near(value: number | undefined, expected: number): void {
   // five standard errors of 2^14 registers

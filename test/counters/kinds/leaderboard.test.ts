@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals'
 import { Leaderboard, type LeaderboardEntry, mergeTop } from '@sluice/counters'
 import { baseSeed, eachSeed, numberOfRuns, type SeededRandom, seededRandom } from '@sluice/testkit'
 import fc from 'fast-check'
+import { codeOf } from '../../code-of.ts'
 
 const LARGEST = Number.MAX_SAFE_INTEGER
 const seeded = { seed: baseSeed() }
@@ -37,14 +38,6 @@ function change(board: Leaderboard, scores: Map<string, number>, random: SeededR
     const sum = (scores.get(member) ?? 0) + score
     expect(board.increment(member, score)).toBe(sum)
     scores.set(member, sum)
-  }
-}
-
-function codeOf(act: () => unknown): unknown {
-  try {
-    return act()
-  } catch (error) {
-    return (error as { code?: unknown }).code
   }
 }
 

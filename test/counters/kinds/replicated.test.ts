@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals'
 import { GCounter, type GCounterState, PNCounter, type PNCounterState } from '@sluice/counters'
 import { baseSeed } from '@sluice/testkit'
 import fc from 'fast-check'
+import { codeOf } from '../../code-of.ts'
 
 const LARGEST = Number.MAX_SAFE_INTEGER
 const seeded = { seed: baseSeed() }
@@ -15,14 +16,6 @@ interface Mergeable {
 
 function gState(amounts: Readonly<Record<string, number>>): GCounterState {
   return { kind: 'g-counter', amounts: Object.entries(amounts) }
-}
-
-function codeOf(act: () => unknown): unknown {
-  try {
-    return act()
-  } catch (error) {
-    return (error as { code?: unknown }).code
-  }
 }
 
 function states(make: (replica: string) => Mergeable, delta: fc.Arbitrary<number>): fc.Arbitrary<object> {

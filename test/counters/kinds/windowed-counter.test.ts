@@ -4,6 +4,7 @@ import { describe, expect, test } from '@jest/globals'
 import { WindowedCounter } from '@sluice/counters'
 import { baseSeed } from '@sluice/testkit'
 import fc from 'fast-check'
+import { codeOf } from '../../code-of.ts'
 
 const seeded = { seed: baseSeed() }
 const [WINDOW, GRAIN] = [10_000, 1_000]
@@ -42,14 +43,6 @@ function fed(list: readonly Event[]): WindowedCounter {
   const counter = new WindowedCounter(options)
   for (const [delta, now] of list) counter.increment(delta, now)
   return counter
-}
-
-function codeOf(act: () => unknown): unknown {
-  try {
-    return act()
-  } catch (error) {
-    return (error as { code?: unknown }).code
-  }
 }
 
 describe('a WindowedCounter', () => {
