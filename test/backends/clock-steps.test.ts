@@ -1,29 +1,15 @@
-import { once } from 'node:events'
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import { eachSeed } from '@sluice/testkit'
-import { Redis } from 'ioredis'
-import { type RedisServer, startRedis } from '../services/redis/redis-server.ts'
+import { redisClientForTests } from '../services/redis/redis-for-tests.ts'
 import { SteppedDay } from './stepped-day.ts'
 import { siteKinds } from './stepped-sites.ts'
 
-let server: RedisServer
-let redis: Redis
-
-beforeAll(async () => {
-  server = await startRedis()
-  redis = new Redis(server.port)
-  await once(redis, 'ready')
-})
-
-afterAll(async () => {
-  redis.disconnect()
-  await server.stop()
-})
+const redis = redisClientForTests()
 
 describe('a day on which wall clocks are set by up to an hour', () => {
   test.each(Object.entries(siteKinds))('changes no limit, and leaves no key denied: %s', async (name, kind) => {
     await eachSeed(1, async (random, seed) => {
-      const day = new SteppedDay({ kind, random, redis, prefix: `day-${seed}-${name}` })
+      const day = new SteppedDay({ kind, random, redis: redis.client, prefix: `day-${seed}-${name}` })
       try {
         await day.run()
       } finally {

@@ -1,12 +1,12 @@
 import { once } from 'node:events'
 import { createServer, type Http2Server } from 'node:http2'
 import { type AddressInfo, connect, type Socket } from 'node:net'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterEach, describe, expect, test } from '@jest/globals'
 import { createSluice, memoryBackend } from '@sluice/node-http'
 import { redisBackend } from '@sluice/redis'
 import { until } from '@sluice/testkit'
 import { ownPrefix } from '../redis/exact/own-prefix.ts'
-import { type RedisServer, startRedis } from '../services/redis/redis-server.ts'
+import { redisForTests } from '../services/redis/redis-for-tests.ts'
 
 const STREAMS = 100
 const LIMIT = 7
@@ -14,17 +14,13 @@ const [HEADERS, RST_STREAM, SETTINGS, WINDOW_UPDATE] = [1, 3, 4, 8]
 const CANCEL = 8
 const ENDS = 5
 
-let redis: RedisServer
+const redis = redisForTests()
 let server: Http2Server
 let socket: Socket
 const ends: (() => void)[] = []
 let handled = 0
 let lastStream = 0
 
-beforeAll(async () => {
-  redis = await startRedis()
-})
-afterAll(() => redis.stop())
 afterEach(async () => {
   socket.destroy()
   for (const end of ends.splice(0)) end()
@@ -85,7 +81,7 @@ describe('100 streams in one write', () => {
   const requests = ids.map((id) => frame(HEADERS, ENDS, id, REQUEST))
 
   test.each(['memory', 'Redis'] as const)('reach the handler as often as the limit in %s allows', async (where) => {
-    const backend = where === 'memory' ? memoryBackend() : redisBackend(redis.client(), { prefix: ownPrefix() })
+    const backend = where === 'memory' ? memoryBackend() : redisBackend(redis.server.client(), { prefix: ownPrefix() })
     const { cap, rate } = await sent(LIMIT, requests, backend as never)
     const key = '127.0.0.1'
     await until(() => handled === LIMIT && cap.limiter.count() === LIMIT)

@@ -1,30 +1,23 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { beforeEach, describe, expect, test } from '@jest/globals'
 import { createCounters, uniqueCounters } from '@sluice/counters'
 import { postgresLedger, type SqlLedger } from '@sluice/counters/postgres'
-import type { Pool } from 'pg'
-import { type PostgresServer, startPostgres } from '../services/postgres/postgres-server.ts'
+import { postgresForTests } from '../services/postgres/postgres-for-tests.ts'
 
-let postgres: PostgresServer
-let pool: Pool
+const postgres = postgresForTests()
 let made = 0
 let schema = ''
 
-beforeAll(async () => {
-  postgres = await startPostgres()
-  pool = postgres.pool()
-})
 beforeEach(() => {
   schema = `tables_${++made}`
 })
-afterAll(() => postgres.stop())
 
 function ledger(): SqlLedger {
-  return postgresLedger(pool, { schema })
+  return postgresLedger(postgres.pool, { schema })
 }
 
 /** Creates the tables of version 1, with one counter. */
 async function makeFirstVersion(): Promise<void> {
-  await pool.query(`create schema ${schema};
+  await postgres.pool.query(`create schema ${schema};
 create table ${schema}.counters (
   name text collate "C" not null, id text collate "C" not null, value bigint not null, version bigint not null,
   updated_at timestamptz not null, reset_at timestamptz not null, deleted boolean not null, primary key (name, id)
@@ -56,7 +49,7 @@ async function use(): Promise<readonly [counted: number, unique: number]> {
 }
 
 async function version(): Promise<unknown> {
-  return (await pool.query(`select * from ${schema}.counter_version`)).rows
+  return (await postgres.pool.query(`select * from ${schema}.counter_version`)).rows
 }
 
 describe('tables of an earlier release', () => {
@@ -97,7 +90,7 @@ describe('tables of a later release', () => {
     [4, false],
   ])('that releases with version %i or later can read are accepted: %s', async (readsFrom, isUsed) => {
     await ledger().migrate()
-    await pool.query(`update ${schema}.counter_version set version = 4, reads_from = ${readsFrom}`)
+    await postgres.pool.query(`update ${schema}.counter_version set version = 4, reads_from = ${readsFrom}`)
     const answer = await Promise.allSettled([use(), ledger().migrate()])
     expect(answer.map(({ status }) => status === 'fulfilled')).toEqual([isUsed, isUsed])
     expect(await version()).toEqual([{ version: 4, reads_from: readsFrom }])
@@ -105,7 +98,7 @@ describe('tables of a later release', () => {
 })
 
 async function columns(): Promise<unknown> {
-  const { rows } = await pool.query(
+  const { rows } = await postgres.pool.query(
     `select table_name, column_name, data_type, collation_name, is_nullable from information_schema.columns
 where table_schema = $1 order by table_name, ordinal_position`,
     [schema],

@@ -1,13 +1,11 @@
-import { afterEach, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import type { InsightSnapshot } from '@sluice/insight'
 import { ask } from '../insight/page/page-request.ts'
 import { eventually } from '../services/eventually.ts'
+import { endedAfterEach } from '../services/for-tests.ts'
 import { GatewayProcess } from './gateway-process.ts'
 
-const started: GatewayProcess[] = []
-afterEach(() => {
-  for (const { child } of started.splice(0)) child.kill('SIGKILL')
-})
+const started = endedAfterEach<GatewayProcess>(({ child }) => child.kill('SIGKILL'))
 
 async function start(traffic: 'on' | 'off'): Promise<GatewayProcess> {
   const gateway = new GatewayProcess(0, traffic)

@@ -1,20 +1,16 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Server } from 'node:net'
-import { afterEach, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
+import { endedAfterEach } from '../services/for-tests.ts'
 import { GatewayProcess } from './gateway-process.ts'
 
 describe('the built gateway', () => {
-  const started: GatewayProcess[] = []
-  const occupying: Server[] = []
+  const started = endedAfterEach<GatewayProcess>(({ child }) => child.kill('SIGKILL'))
+  const occupying = endedAfterEach<Server>((server) => server.close())
   const start = (port: number): GatewayProcess => {
     started.push(new GatewayProcess(port))
     return started[started.length - 1]
   }
-
-  afterEach(() => {
-    for (const { child } of started.splice(0)) child.kill('SIGKILL')
-    for (const server of occupying.splice(0)) server.close()
-  })
 
   test('serves every framework, and prints the URLs', async () => {
     const { urls } = await start(0).listening()

@@ -5,7 +5,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals'
+import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import { postgresLedger } from '@sluice/counters/postgres'
 import type { InsightSnapshot } from '@sluice/insight'
 import { createLimiter } from '@sluice/limiter-core'
@@ -18,7 +18,7 @@ import { root } from '../repository.ts'
 import { eventually } from '../services/eventually.ts'
 import { memoryFolder } from '../services/memory-folder.ts'
 import { copyEmbeddedTemplate } from '../services/postgres/embedded-template.ts'
-import { type PostgresServer, startPostgres } from '../services/postgres/postgres-server.ts'
+import { postgresForTests } from '../services/postgres/postgres-for-tests.ts'
 import { ExampleProcess } from './example-process.ts'
 import { Customer } from './llm-customer.ts'
 
@@ -31,15 +31,11 @@ const ENOUGH = {
   INFLIGHT: '200',
 }
 
-let postgres: PostgresServer
+const postgres = postgresForTests()
 let upstream: Upstream
 let server: Server
 let gateway: ExampleProcess | undefined
 
-beforeAll(async () => {
-  postgres = await startPostgres()
-})
-afterAll(() => postgres.stop())
 beforeEach(async () => {
   upstream = new Upstream()
   server = createServer(upstream.app)
@@ -49,12 +45,12 @@ afterEach(async () => {
   await gateway?.kill()
   server.closeAllConnections()
   server.close()
-  await postgres.pool().query('drop schema if exists sluice cascade')
+  await postgres.server.pool().query('drop schema if exists sluice cascade')
 })
 
 async function started(env: Readonly<Record<string, string>>): Promise<string> {
   const UPSTREAM_URL = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`
-  gateway = new ExampleProcess('llm-gateway', { DATABASE_URL: postgres.url, UPSTREAM_URL, ...env })
+  gateway = new ExampleProcess('llm-gateway', { DATABASE_URL: postgres.server.url, UPSTREAM_URL, ...env })
   return gateway.url()
 }
 
@@ -66,13 +62,13 @@ function priceOf(calls: Upstream['calls']): number {
 }
 
 async function databaseTime(): Promise<number> {
-  const { rows } = await postgres.pool().query('select extract(epoch from clock_timestamp()) * 1000 as now')
+  const { rows } = await postgres.server.pool().query('select extract(epoch from clock_timestamp()) * 1000 as now')
   return Number(rows[0].now)
 }
 
 /** Reads the money of a customer from the database, as it is at `now`. */
 async function balanceAt(now: number): Promise<QuotaBalance> {
-  const quotas = createQuotas(postgresLedger(postgres.pool()), { serverTime: () => now })
+  const quotas = createQuotas(postgresLedger(postgres.server.pool()), { serverTime: () => now })
   const limiter = createLimiter({
     policies: [quota({ name: 'budget', limit: prices.amount(BUDGET), per: 'month', maxHoldMs: '4s', backend: quotas })],
   })

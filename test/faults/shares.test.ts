@@ -1,11 +1,12 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import { createInterface } from 'node:readline'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals'
+import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import { systemClock } from '@sluice/limiter-core/backend'
 import { seededRandom, WorkerModel } from '@sluice/testkit'
+import { endedAfterEach } from '../services/for-tests.ts'
 import { type ChildNode, startNode } from '../services/processes/child-node.ts'
-import { type RedisServer, startRedis } from '../services/redis/redis-server.ts'
+import { redisForTests } from '../services/redis/redis-for-tests.ts'
 
 type Worker = ChildNode<typeof import('../redis/shares/children/worker.ts')>
 
@@ -60,14 +61,10 @@ class Database {
   }
 }
 
-let redis: RedisServer
+const redis = redisForTests()
 let database: Database
 let port: number
-const workers: Worker[] = []
-
-beforeAll(async () => {
-  redis = await startRedis()
-})
+const workers = endedAfterEach<Worker>((worker) => worker.stop())
 
 beforeEach(async () => {
   database = new Database()
@@ -75,12 +72,7 @@ beforeEach(async () => {
 })
 
 afterEach(async () => {
-  await Promise.all(workers.splice(0).map((worker) => worker.stop()))
   database.close()
-})
-
-afterAll(async () => {
-  await redis.stop()
 })
 
 function startWorkers(count: number): Worker[] {
@@ -111,7 +103,7 @@ test('eight processes have at most 40 queries in flight, complete 90 % of what o
   database.most = 0
 
   const fleet = startWorkers(PROCESSES)
-  const shared = { url: redis.url, options: OPTIONS }
+  const shared = { url: redis.server.url, options: OPTIONS }
   await Promise.all(fleet.map((worker) => worker.call('join', port, { max: CAPACITY }, shared)))
   await Promise.all(fleet.map((worker) => worker.call('start', TASKS / PROCESSES)))
   await pass(1_500)

@@ -6,13 +6,14 @@ import { afterEach, describe, expect, test } from '@jest/globals'
 import { prometheusText } from '@sluice/fleet/metrics'
 import { createGossip, type GossipNode, type GossipPeer, gossipChannel } from '@sluice/gossip'
 import { eachSeed, FakeClock, type SeededRandom } from '@sluice/testkit'
+import { codeOf } from '../code-of.ts'
+import { endedAfterEach } from '../services/for-tests.ts'
 
 const SECRET = 'a secret of the whole fleet'
 const nodes: GossipNode[] = []
-const servers: Server[] = []
+const servers = endedAfterEach<Server>((server) => server.close())
 
 afterEach(async () => {
-  for (const server of servers.splice(0)) server.close()
   await Promise.all(nodes.splice(0).map((node) => node.close()))
 })
 
@@ -35,14 +36,6 @@ function recording(to: GossipNode): { readonly peer: GossipPeer; readonly sent: 
 function sealed(body: unknown, secret = SECRET): Buffer {
   const text = Buffer.from(typeof body === 'string' ? body : JSON.stringify(body))
   return Buffer.concat([createHmac('sha256', secret).update(text).digest(), text])
-}
-
-function codeOf(run: () => unknown): unknown {
-  try {
-    return run()
-  } catch (error) {
-    return (error as { readonly code?: unknown }).code
-  }
 }
 
 const ask = { v: 1, kind: 'ask', from: 'replica', nonce: 'n', clocks: [] }

@@ -7,16 +7,10 @@ import { FakeClock, openedCounter } from '@sluice/testkit'
 import { Redis } from 'ioredis'
 import { Redis as Redis5 } from 'ioredis5'
 import { eventually } from '../services/eventually.ts'
-import { type RedisServer, startRedis } from '../services/redis/redis-server.ts'
+import { redisForTests } from '../services/redis/redis-for-tests.ts'
 
 const hour = { name: 'hour', algorithm: 'token-bucket', limit: 1_000, windowMs: 3_600_000 } as const
-let server: RedisServer
-
-beforeAll(async () => {
-  server = await startRedis()
-})
-
-afterAll(() => server.stop())
+const redis = redisForTests()
 
 function charge(backend: Backend, key = 'a', cost = 1): Charge {
   return { key, counter: openedCounter(backend, 'leased', hour), cost }
@@ -35,7 +29,7 @@ describe.each([
   let client: Redis
 
   beforeAll(() => {
-    client = new Client(server.port)
+    client = new Client(redis.server.port)
     return once(client, 'ready')
   })
 
@@ -114,13 +108,13 @@ describe.each([
     await leased.takeAll([charge(leased, 'first')])
     const deadline = (await timeOfRedis(client)) + 5
     await eventually(async () => (await timeOfRedis(client)) > deadline, { what: 'the deadline' })
-    server.pause()
+    redis.server.pause()
     const late = Promise.resolve(leased.takeAll([charge(leased, 'late', 50)], { deadlineAt: clock.now() + 5 }))
     const failure = expect(late).rejects.toMatchObject({ code: 'LATE' })
     // the requests of a turn are sent after it
     await new Promise((resolve) => setImmediate(resolve))
     clock.advance(5)
-    server.resume()
+    redis.server.resume()
     await failure
     expect((await exact.peekAll([charge(exact, 'late')])).verdicts[0].remaining).toBe(1_000)
     expect((await leased.peekAll([charge(leased, 'late')])).verdicts[0].remaining).toBe(1_000)
@@ -128,7 +122,7 @@ describe.each([
   })
 
   test('spends its leases while Redis is unavailable, and rejects other takes at once', async () => {
-    const gone = new Client(server.port)
+    const gone = new Client(redis.server.port)
     await once(gone, 'ready')
     const leased = leasedBackend(gone, { prefix: randomUUID() })
     for (let takes = 0; takes < 30; takes++) await leased.takeAll([charge(leased)])

@@ -4,16 +4,10 @@ import { leasedBackend } from '@sluice/redis'
 import { backendContract, type FakeClock } from '@sluice/testkit'
 import { Redis } from 'ioredis'
 import { Redis as Redis5 } from 'ioredis5'
-import { type RedisServer, startRedis } from '../services/redis/redis-server.ts'
+import { redisForTests } from '../services/redis/redis-for-tests.ts'
 
-let server: RedisServer
+const redis = redisForTests()
 let prefixes = 0
-
-beforeAll(async () => {
-  server = await startRedis()
-})
-
-afterAll(() => server.stop())
 
 describe.each([
   ['ioredis 6', Redis, {}],
@@ -22,7 +16,7 @@ describe.each([
   let client: Redis
 
   beforeAll(() => {
-    client = new Client(server.port)
+    client = new Client(redis.server.port)
     return once(client, 'ready')
   })
 

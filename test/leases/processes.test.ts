@@ -1,26 +1,20 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import type { Policy } from '@sluice/limiter-core'
 import { until } from '@sluice/testkit'
-import { type RedisServer, startRedis } from '../services/redis/redis-server.ts'
+import { redisForTests } from '../services/redis/redis-for-tests.ts'
 import { Spenders, spend } from './spenders.ts'
 
 const thousand: Policy = { name: 'thousand', algorithm: 'sliding-window', slices: 10, limit: 1_000, windowMs: 60_000 }
 const quick: Policy = { ...thousand, name: 'quick', limit: 500, windowMs: 1_000 }
-let server: RedisServer
-
-beforeAll(async () => {
-  server = await startRedis()
-})
-
-afterAll(() => server.stop())
+const redis = redisForTests()
 
 describe('four processes that lease from one Redis', () => {
   test('admit at most 1,000 of 4 x 5,000 concurrent requests, and nearly 1,000', async () => {
     const spenders = new Spenders({
       policy: thousand,
       leaseMs: 2_000,
-      port: server.port,
+      port: redis.server.port,
       prefix: randomUUID(),
       burst: 5_000,
     })
@@ -40,7 +34,7 @@ describe('four processes that lease from one Redis', () => {
     const spenders = new Spenders({
       policy: quick,
       leaseMs: 1_000,
-      port: server.port,
+      port: redis.server.port,
       prefix: randomUUID(),
       forMs: 2_500,
     })

@@ -4,6 +4,7 @@ import { type Backend, memoryBackend, type Observer } from '@sluice/limiter-core
 import { eachSeed, FakeClock } from '@sluice/testkit'
 import { algorithmNames } from '../algorithms/any-policy.ts'
 import { viewOf } from '../keys/request-view.ts'
+import { endedAfterEach } from '../services/for-tests.ts'
 
 interface Raw {
   readonly limit?: unknown
@@ -14,7 +15,7 @@ let clock: FakeClock
 let backend: Backend
 let open: number
 let failures: unknown[]
-const gates: RateGate<Raw, unknown>[] = []
+const gates = endedAfterEach<RateGate<Raw, unknown>>((gate) => gate.close())
 
 beforeEach(() => {
   clock = new FakeClock()
@@ -43,7 +44,6 @@ beforeEach(() => {
 })
 
 afterEach(() => {
-  for (const gate of gates.splice(0)) gate.close()
   expect(open).toBe(0)
 })
 

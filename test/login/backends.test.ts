@@ -4,6 +4,7 @@ import { type LoginProtection, type LoginRequest, protectLogin } from '@sluice/h
 import type { Backend } from '@sluice/limiter-core'
 import { postgresBackend } from '@sluice/postgres'
 import { createRedis, redisBackend } from '@sluice/redis'
+import { calledAfterEach } from '../services/for-tests.ts'
 import { startPostgres } from '../services/postgres/postgres-server.ts'
 import { startRedis } from '../services/redis/redis-server.ts'
 import { solve } from './login-simulation.ts'
@@ -69,7 +70,7 @@ const servers: Readonly<Record<string, (endings: (() => unknown)[]) => Promise<S
 }
 
 describe.each(Object.entries(servers))('with counts in %s', (_name, start) => {
-  const endings: (() => unknown)[] = []
+  const endings = calledAfterEach()
   let server: SharedCounts
   /** Two processes with a connection each. */
   let logins: LoginProtection[]
@@ -84,7 +85,6 @@ describe.each(Object.entries(servers))('with counts in %s', (_name, start) => {
     logins = [await opened('5s'), await opened('5s')]
   })
   afterEach(async () => {
-    for (const end of endings.splice(0).reverse()) await end()
     await server.clear()
   })
 

@@ -6,24 +6,20 @@ import { afterEach, describe, expect, test } from '@jest/globals'
 import { type LimitToolsOptions, limitTools } from '@sluice/mcp'
 import { FakeClock, until, Watcher } from '@sluice/testkit'
 import { root } from '../repository.ts'
+import { calledAfterEach, endedAfterEach } from '../services/for-tests.ts'
 import { addEcho, allowed, call, sdks } from './connected.ts'
 import type { TestAuth, TestClient } from './sdk.ts'
 
-const closing: (() => Promise<unknown> | unknown)[] = []
-
-afterEach(async () => {
-  for (const close of closing.splice(0).reverse()) await close()
-})
+const closing = calledAfterEach()
 
 /** Ends the calls of the tool `slow`, in their order. */
-const running: (() => void)[] = []
+const running = endedAfterEach<() => void>((finish) => finish())
 /** Number of responses that have been sent or whose client has disconnected. */
 let closed = 0
 /** Signals of the calls of the tool `slow`. */
 const signals: AbortSignal[] = []
 
 afterEach(() => {
-  for (const finish of running.splice(0)) finish()
   signals.length = 0
 })
 

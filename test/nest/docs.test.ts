@@ -1,15 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import { compile } from '../compiler.ts'
 import { complaintsOf, writeNestBlocks } from '../docs/testing-nest-blocks.ts'
-import { type RedisServer, startRedis } from '../services/redis/redis-server.ts'
+import { redisForTests } from '../services/redis/redis-for-tests.ts'
 
-let redis: RedisServer
-
-beforeAll(async () => {
-  redis = await startRedis()
-})
-
-afterAll(() => redis.stop())
+const redis = redisForTests()
 
 describe.each(['packages/nest/README.md', 'docs/frameworks/nest.md'])('%s', (page) => {
   test('has code that type-checks, and applications that start and stop', async () => {
@@ -17,6 +11,6 @@ describe.each(['packages/nest/README.md', 'docs/frameworks/nest.md'])('%s', (pag
     expect(files.length).toBeGreaterThan(0)
     expect(await compile(tsconfig)).toBe('')
     const args = ['--conditions=@sluice/source', 'test/docs/run-block.mjs', ...files]
-    expect(await complaintsOf(args, { REDIS_PORT: String(redis.port) })).toBe('')
+    expect(await complaintsOf(args, { REDIS_PORT: String(redis.server.port) })).toBe('')
   }, 120_000)
 })

@@ -1,12 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import { RateGate } from '@sluice/http'
 import { createLimiter, memoryBackend } from '@sluice/limiter-core'
 import { leasedBackend, redisBackend } from '@sluice/redis'
 import { type SketchBackendOptions, sketchBackend } from '@sluice/sketches/limits'
 import { FakeClock } from '@sluice/testkit'
-import type { Redis } from 'ioredis'
 import { ownPrefix } from '../redis/exact/own-prefix.ts'
-import { type RedisServer, startRedis } from '../services/redis/redis-server.ts'
+import { redisClientForTests } from '../services/redis/redis-for-tests.ts'
 import { HOUR, MINUTE, type Plans } from './any-plans.ts'
 import { PlanSite } from './plan-site.ts'
 
@@ -36,26 +35,17 @@ describe('in memory', () => {
 })
 
 describe('in Redis', () => {
-  let server: RedisServer
-  let client: Redis
-
-  beforeAll(async () => {
-    server = await startRedis()
-    client = server.client()
-    await client.ping()
-  })
-
-  afterAll(() => server.stop())
+  const redis = redisClientForTests()
 
   async function stored(plans: Plans): Promise<{ readonly name: string; readonly ttlMs: number }> {
     const prefix = ownPrefix()
-    const site = new PlanSite(plans, undefined, redisBackend(client, { prefix }))
+    const site = new PlanSite(plans, undefined, redisBackend(redis.client, { prefix }))
     expect((await site.take('pro', plans.pro.limit)).source).toBe('redis')
     expect((await site.take('free')).allowed).toBe(false)
     site.close()
-    const names = await client.keys(`${prefix}:*`)
+    const names = await redis.client.keys(`${prefix}:*`)
     expect(names).toHaveLength(1)
-    return { name: names[0].slice(prefix.length), ttlMs: await client.pttl(names[0]) }
+    return { name: names[0].slice(prefix.length), ttlMs: await redis.client.pttl(names[0]) }
   }
 
   test('all plans share one string, whose name describes its cells, and which expires after the longest plan', async () => {
@@ -80,7 +70,7 @@ describe('in Redis', () => {
       },
     ],
   ])('a process takes units of a plan directly if another plan is too small to be leased, %s', async (_what, plans) => {
-    const backend = leasedBackend(client, { prefix: ownPrefix() })
+    const backend = leasedBackend(redis.client, { prefix: ownPrefix() })
     const site = new PlanSite(plans, undefined, backend)
     for (let takes = 0; takes < 90; takes++) expect((await site.take('pro')).allowed).toBe(true)
     expect((await site.take('free')).allowed).toBe(false)

@@ -1,37 +1,20 @@
 import { isDeepStrictEqual } from 'node:util'
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import { type Backend, type Decision, type MaybePromise, memoryBackend } from '@sluice/limiter-core'
 import { leasedBackend, redisBackend } from '@sluice/redis'
 import { eachSeed, FakeClock, type SeededRandom } from '@sluice/testkit'
-import type { Redis } from 'ioredis'
-import type { Pool } from 'pg'
 import { PairedPrimary } from '../cluster/paired.ts'
 import { emptyBackend } from '../postgres/empty-backend.ts'
 import { ownPrefix } from '../redis/exact/own-prefix.ts'
-import { type PostgresServer, startPostgres } from '../services/postgres/postgres-server.ts'
-import { type RedisServer, startRedis } from '../services/redis/redis-server.ts'
+import { postgresForTests } from '../services/postgres/postgres-for-tests.ts'
+import { redisClientForTests } from '../services/redis/redis-for-tests.ts'
 import { anyPlan, MINUTE, type Plans } from './any-plans.ts'
 import { PlanSite } from './plan-site.ts'
 
 const DEEDS = 60
 
-let server: RedisServer
-let client: Redis
-let postgres: PostgresServer
-let pool: Pool
-
-beforeAll(async () => {
-  server = await startRedis()
-  client = server.client()
-  await client.ping()
-  postgres = await startPostgres({ fsync: false })
-  pool = postgres.pool()
-})
-
-afterAll(async () => {
-  await server.stop()
-  await postgres.stop()
-})
+const redis = redisClientForTests()
+const postgres = postgresForTests({ fsync: false })
 
 /** Takes, charges, refunds and resets under three plans, applied to memory and to another backend alike. */
 async function sameAsMemory(backend: Backend, clock: FakeClock, random: SeededRandom): Promise<void> {
@@ -74,10 +57,11 @@ function told({ allowed, binding, retryAfterMs, takenAt }: Decision): readonly u
 const POSTGRES = 'a PostgreSQL'
 
 const others: Readonly<Record<string, (clock: FakeClock) => MaybePromise<Backend>>> = {
-  'one Redis': (clock) => redisBackend(client, { prefix: ownPrefix(), clock, serverTime: () => clock.now() }),
+  'one Redis': (clock) => redisBackend(redis.client, { prefix: ownPrefix(), clock, serverTime: () => clock.now() }),
   // limits too small to be leased
-  'a Redis of leases': (clock) => leasedBackend(client, { prefix: ownPrefix(), clock, serverTime: () => clock.now() }),
-  [POSTGRES]: (clock) => emptyBackend(pool, clock),
+  'a Redis of leases': (clock) =>
+    leasedBackend(redis.client, { prefix: ownPrefix(), clock, serverTime: () => clock.now() }),
+  [POSTGRES]: (clock) => emptyBackend(postgres.pool, clock),
   'the primary of a cluster': (clock) => new PairedPrimary({ fraction: 0.1, leaseMs: 2_000 }, clock).worker(),
 }
 

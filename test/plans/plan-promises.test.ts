@@ -1,33 +1,23 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import { type Backend, memoryBackend } from '@sluice/limiter-core'
 import { redisBackend } from '@sluice/redis'
 import { eachSeed, FakeClock, type SeededRandom } from '@sluice/testkit'
-import type { Redis } from 'ioredis'
 import { algorithmNames, drainingNames } from '../algorithms/any-policy.ts'
 import { ownPrefix } from '../redis/exact/own-prefix.ts'
-import { type RedisServer, startRedis } from '../services/redis/redis-server.ts'
+import { redisClientForTests } from '../services/redis/redis-for-tests.ts'
 import { HOUR, largerPlan, MINUTE, type Plans, smallPlan } from './any-plans.ts'
 import { PlanSite } from './plan-site.ts'
 import { mostIn, promiseOf, roomAfter, type Use } from './use-history.ts'
 
 const pairs = algorithmNames.flatMap((small) => algorithmNames.map((large) => [small, large] as const))
 
-let server: RedisServer
-let client: Redis
-
-beforeAll(async () => {
-  server = await startRedis()
-  client = server.client()
-  await client.ping()
-})
-
-afterAll(() => server.stop())
+const redis = redisClientForTests()
 
 const backends = {
   memory: { make: (clock: FakeClock): Backend => memoryBackend({ clock }), runs: 4, requests: 400 },
   Redis: {
     make: (clock: FakeClock): Backend =>
-      redisBackend(client, { prefix: ownPrefix(), clock, serverTime: () => clock.now() }),
+      redisBackend(redis.client, { prefix: ownPrefix(), clock, serverTime: () => clock.now() }),
     runs: 2,
     requests: 120,
   },

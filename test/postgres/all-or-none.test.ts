@@ -1,25 +1,22 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
+import { beforeAll, beforeEach, expect, test } from '@jest/globals'
 import type { Charge, Policy } from '@sluice/limiter-core/backend'
 import { type PostgresBackend, postgresBackend } from '@sluice/postgres'
 import { openedCounter, seededRandom } from '@sluice/testkit'
 import type { Pool } from 'pg'
-import { type PostgresServer, startPostgres } from '../services/postgres/postgres-server.ts'
+import { postgresForTests } from '../services/postgres/postgres-for-tests.ts'
 import { ownSchema } from './own-schema.ts'
 
 const second: Policy = { name: 'burst', algorithm: 'token-bucket', limit: 40, windowMs: 3_600_000 }
 const hour: Policy = { name: 'hour', algorithm: 'fixed-window', limit: 60, windowMs: 3_600_000 }
 const KEYS = 6
 
-let server: PostgresServer
+const postgres = postgresForTests({ fsync: false })
 let pools: readonly Pool[]
 let backends: readonly PostgresBackend[]
 
 beforeAll(async () => {
-  server = await startPostgres({ fsync: false })
-  pools = [server.pool(), server.pool(), server.pool()]
+  pools = [postgres.server.pool(), postgres.server.pool(), postgres.server.pool()]
 })
-
-afterAll(() => server.stop())
 
 beforeEach(async () => {
   const schema = ownSchema()

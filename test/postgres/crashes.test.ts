@@ -1,29 +1,20 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
+import { beforeEach, expect, test } from '@jest/globals'
 import { type Charge, type Policy, type PriorUsage, systemClock } from '@sluice/limiter-core/backend'
 import { type PostgresBackend, postgresBackend } from '@sluice/postgres'
 import { openedCounter, until } from '@sluice/testkit'
-import type { Pool } from 'pg'
 import { eventually } from '../services/eventually.ts'
-import { type PostgresServer, startPostgres } from '../services/postgres/postgres-server.ts'
+import { postgresForTests } from '../services/postgres/postgres-for-tests.ts'
 import { ownSchema } from './own-schema.ts'
 
 const hour: Policy = { name: 'hour', algorithm: 'fixed-window', limit: 10, windowMs: 3_600_000 }
 
-let server: PostgresServer
-let pool: Pool
+const postgres = postgresForTests({ fsync: false })
 let schema: string
 let backend: PostgresBackend
 
-beforeAll(async () => {
-  server = await startPostgres({ fsync: false })
-  pool = server.pool()
-})
-
-afterAll(() => server.stop())
-
 beforeEach(async () => {
   schema = ownSchema()
-  backend = postgresBackend(pool, { schema, durable: true })
+  backend = postgresBackend(postgres.pool, { schema, durable: true })
   await backend.migrate()
 })
 
@@ -52,9 +43,9 @@ async function pause(): Promise<number> {
 
 async function crash(): Promise<void> {
   await pause()
-  await server.restart()
+  await postgres.server.restart()
   const answers = () =>
-    pool.query('select 1').then(
+    postgres.pool.query('select 1').then(
       () => true,
       () => false,
     )
@@ -66,7 +57,7 @@ test('usage that was lost in a crash is restored from what processes know, once'
   const before = await pause()
   await crash()
   // what an asynchronous commit may lose
-  await pool.query(`truncate ${schema}.limits`)
+  await postgres.pool.query(`truncate ${schema}.limits`)
   await backend.takeAll([chargeOf(1, reportedAt(before, 6))])
   expect(await used()).toBe(7)
   await backend.takeAll([chargeOf(1, reportedAt(before, 3))])

@@ -1,11 +1,12 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { beforeEach, describe, expect, test } from '@jest/globals'
 import { createLimiter, type Decision } from '@sluice/limiter-core'
 import { systemClock } from '@sluice/limiter-core/backend'
 import { type PostgresBackend, postgresBackend } from '@sluice/postgres'
 import type { Pool } from 'pg'
 import { eventually } from '../services/eventually.ts'
-import { type PostgresServer, startPostgres } from '../services/postgres/postgres-server.ts'
-import { startProxy, type TcpProxy } from '../services/proxies/tcp-proxy.ts'
+import { forTests } from '../services/for-tests.ts'
+import { postgresForTests } from '../services/postgres/postgres-for-tests.ts'
+import { startProxy } from '../services/proxies/tcp-proxy.ts'
 import { ownSchema } from './own-schema.ts'
 
 const LIMIT = 10_000
@@ -13,23 +14,16 @@ const DEADLINE_MS = 50
 /** Far above the deadline, because the machine may be busy. */
 const LONGEST_MS = 1_000
 
-let server: PostgresServer
-let proxy: TcpProxy
+const postgres = postgresForTests({ fsync: false })
+const proxy = forTests(
+  () => startProxy(postgres.server.port),
+  (one) => one.stop(),
+)
 let pool: Pool
 let backend: PostgresBackend
 
-beforeAll(async () => {
-  server = await startPostgres({ fsync: false })
-  proxy = await startProxy(server.port)
-})
-
-afterAll(async () => {
-  await proxy.stop()
-  await server.stop()
-})
-
 beforeEach(async () => {
-  pool = server.pool({ port: proxy.port, connectionTimeoutMillis: 500 })
+  pool = postgres.server.pool({ port: proxy.current.port, connectionTimeoutMillis: 500 })
   backend = postgresBackend(pool, { schema: ownSchema() })
   await backend.migrate()
 })
@@ -41,10 +35,10 @@ interface Fault {
 }
 
 const faults: readonly Fault[] = [
-  { name: 'killed and restarted', begin: () => server.kill(), end: () => server.start() },
-  { name: 'paused', begin: () => server.pause(), end: () => server.resume() },
-  { name: 'cut off by a reset of all connections', begin: () => proxy.cut('reset'), end: () => {} },
-  { name: 'silent', begin: () => proxy.blackHole(), end: () => proxy.heal() },
+  { name: 'killed and restarted', begin: () => postgres.server.kill(), end: () => postgres.server.start() },
+  { name: 'paused', begin: () => postgres.server.pause(), end: () => postgres.server.resume() },
+  { name: 'cut off by a reset of all connections', begin: () => proxy.current.cut('reset'), end: () => {} },
+  { name: 'silent', begin: () => proxy.current.blackHole(), end: () => proxy.current.heal() },
 ]
 
 describe('while the server is away, the failure rule answers within the deadline, and afterwards all units are counted', () => {

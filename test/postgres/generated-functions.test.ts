@@ -1,22 +1,17 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { beforeAll, expect, test } from '@jest/globals'
 import { algorithms, type CompiledPolicy, HoldingPolicy } from '@sluice/limiter-core/backend'
 import { baseSeed, numberOfRuns, type SeededRandom, seededRandom } from '@sluice/testkit'
-import type { Pool } from 'pg'
 import { policyNumbers } from '../../packages/postgres/src/requests/policy-numbers.ts'
 import { LimitTables } from '../../packages/postgres/src/tables/limit-tables.ts'
 import { drawnPolicy, translatedPolicies } from '../algorithms/drawn-policy.ts'
-import { type PostgresServer, startPostgres } from '../services/postgres/postgres-server.ts'
+import { postgresForTests } from '../services/postgres/postgres-for-tests.ts'
 
-let server: PostgresServer
-let pool: Pool
+const postgres = postgresForTests({ fsync: false })
 
 beforeAll(async () => {
-  server = await startPostgres({ fsync: false })
-  pool = server.pool()
-  await new LimitTables('limits').migrate(pool)
-  await pool.query(LIVE)
+  await new LimitTables('limits').migrate(postgres.pool)
+  await postgres.pool.query(LIVE)
 })
-afterAll(() => server.stop())
 
 const HISTORIES = numberOfRuns(150)
 const STEPS = 60
@@ -138,7 +133,7 @@ test.each(cases)('the PL/pgSQL code of %o equals its class to the bit, with hold
     const plain = algorithms[policy.algorithm].compile(policy)
     const compiled = isHeld ? new HoldingPolicy(plain, 1 + random.whole(policy.windowMs)) : plain
     const steps = randomSteps(random, compiled)
-    const { rows } = await pool.query('select live($1::float8[], $2::text[], $3::float8[]) as answer', [
+    const { rows } = await postgres.pool.query('select live($1::float8[], $2::text[], $3::float8[]) as answer', [
       policyNumbers(compiled),
       steps.map(([kind]) => kind),
       steps.flatMap(([, ...numbers]) => numbers),

@@ -1,36 +1,28 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { beforeEach, describe, expect, test } from '@jest/globals'
 import type { Charge, Clock, Policy } from '@sluice/limiter-core'
 import { newIdempotencyKey, systemClock } from '@sluice/limiter-core/backend'
 import { type PostgresBackend, postgresBackend } from '@sluice/postgres'
 import { openedCounter } from '@sluice/testkit'
 import type { Pool } from 'pg'
 import { eventually } from '../services/eventually.ts'
-import { type PostgresServer, startPostgres } from '../services/postgres/postgres-server.ts'
+import { postgresForTests } from '../services/postgres/postgres-for-tests.ts'
 import { CountedPool } from './counted-pool.ts'
 import { ownSchema } from './own-schema.ts'
 
 const hour: Policy = { name: 'hour', algorithm: 'fixed-window', limit: 100, windowMs: 3_600_000 }
 const brief: Policy = { name: 'brief', algorithm: 'gcra', limit: 10, windowMs: 10 }
 
-let server: PostgresServer
-let pool: Pool
+const postgres = postgresForTests({ fsync: false })
 let schema: string
 let counted: CountedPool
 let shiftMs: number
 const clock: Clock = { ...systemClock, now: () => systemClock.now() + shiftMs }
 let backend: PostgresBackend
 
-beforeAll(async () => {
-  server = await startPostgres({ fsync: false })
-  pool = server.pool()
-})
-
-afterAll(() => server.stop())
-
 beforeEach(async () => {
   shiftMs = 0
   schema = ownSchema()
-  counted = new CountedPool(pool)
+  counted = new CountedPool(postgres.pool)
   backend = postgresBackend(counted, { schema, clock })
   await backend.migrate()
 })
@@ -54,7 +46,7 @@ describe('statements', () => {
   })
 
   test('one decides a request for a key that another process has changed', async () => {
-    const other = postgresBackend(pool, { schema })
+    const other = postgresBackend(postgres.pool, { schema })
     await backend.takeAll([chargeOf('a')])
     await other.takeAll([chargeOf('a', 98, hour, other)])
     counted.turns = 0
@@ -74,7 +66,7 @@ describe('statements', () => {
 
   test('of later turns do not wait for a statement about other keys', async () => {
     await backend.takeAll([chargeOf('a'), chargeOf('b')])
-    const client = await pool.connect()
+    const client = await postgres.pool.connect()
     await client.query('begin')
     await client.query(`select * from ${schema}.limits where name like '% a' for update`)
     const blocked = backend.takeAll([chargeOf('a')])
@@ -88,14 +80,14 @@ describe('statements', () => {
 
 /** The number of the next transaction that changes a row. */
 async function nextTransaction(): Promise<string> {
-  const { rows } = await pool.query('select pg_snapshot_xmax(pg_current_snapshot())::text as next')
+  const { rows } = await postgres.pool.query('select pg_snapshot_xmax(pg_current_snapshot())::text as next')
   return rows[0].next
 }
 
 /** Resolves when the clock of the server has passed a deadline in `ms` from now. */
 async function serverPasses(ms: number): Promise<void> {
   const now = async (): Promise<number> => {
-    const { rows } = await pool.query('select extract(epoch from clock_timestamp())::float8 * 1000 as now')
+    const { rows } = await postgres.pool.query('select extract(epoch from clock_timestamp())::float8 * 1000 as now')
     return rows[0].now
   }
   // whole ms of both clocks
@@ -122,7 +114,7 @@ describe('a deadline', () => {
 
   test('that passes while a statement waits for a lock leaves nothing counted', async () => {
     await backend.takeAll([chargeOf('a'), chargeOf('b')])
-    const client = await pool.connect()
+    const client = await postgres.pool.connect()
     await client.query('begin')
     await client.query(`select * from ${schema}.limits for update`)
     const codes = ['a', 'b'].map((key) =>
@@ -151,8 +143,8 @@ describe('an adjustment', () => {
     const idempotencyKey = newIdempotencyKey(clock.now())
     const refund = (of: PostgresBackend): Promise<unknown> =>
       of.adjustAll([chargeOf('a', -4, hour, of), chargeOf('b', -4, hour, of)], takenAt, { idempotencyKey })
-    await Promise.all([refund(backend), refund(backend), refund(postgresBackend(pool, { schema }))])
-    await refund(postgresBackend(pool, { schema }))
+    await Promise.all([refund(backend), refund(backend), refund(postgresBackend(postgres.pool, { schema }))])
+    await refund(postgresBackend(postgres.pool, { schema }))
     expect([await remaining('a'), await remaining('b')]).toEqual([94, 94])
   })
 
@@ -175,7 +167,7 @@ describe('usage that a caller knows', () => {
     await backend.takeAll([chargeOf('a'), chargeOf('b')])
     const known = { used: 50, resetAfterMs: 60_000, ageMs: 1_000 }
     // as after a crash, in which PostgreSQL empties unlogged tables
-    await pool.query(`truncate ${schema}.limit_epoch`)
+    await postgres.pool.query(`truncate ${schema}.limit_epoch`)
     await backend.resetAll([chargeOf('b')])
     const { verdicts } = await backend.takeAll(['a', 'b'].map((key) => ({ ...chargeOf(key), known })))
     expect(verdicts.map(({ remaining: left }) => left)).toEqual([49, 99])
@@ -186,9 +178,9 @@ describe('expired rows', () => {
   test('are deleted, and the others stay', async () => {
     await backend.takeAll([...Array(30)].map((_, index) => chargeOf(`old ${index}`, 1, brief)))
     await backend.takeAll([chargeOf('new')])
-    await pool.query(`update ${schema}.limits set kept_until = 0 where name like '%brief%'`)
+    await postgres.pool.query(`update ${schema}.limits set kept_until = 0 where name like '%brief%'`)
     await backend.prune()
-    const { rows } = await pool.query(`select count(*)::int from ${schema}.limits`)
+    const { rows } = await postgres.pool.query(`select count(*)::int from ${schema}.limits`)
     expect(rows[0].count).toBe(1)
     expect(await remaining('new')).toBe(99)
     expect((await backend.takeAll([chargeOf('old 1', 1, brief)])).verdicts[0].allowed).toBe(true)
@@ -196,11 +188,11 @@ describe('expired rows', () => {
 
   test('are deleted while the backend is used', async () => {
     await backend.takeAll([chargeOf('old')])
-    await pool.query(`update ${schema}.limits set kept_until = 0`)
+    await postgres.pool.query(`update ${schema}.limits set kept_until = 0`)
     shiftMs += 10_001
     await backend.takeAll([chargeOf('new')])
     await eventually(
-      async () => (await pool.query(`select 1 from ${schema}.limits where name like '%old'`)).rowCount === 0,
+      async () => (await postgres.pool.query(`select 1 from ${schema}.limits where name like '%old'`)).rowCount === 0,
       { what: 'the deletion of the expired row' },
     )
   })
@@ -214,30 +206,30 @@ describe('a failure', () => {
   }
 
   test('before a connection exists has certainly not counted', async () => {
-    const busy = server.pool({ max: 1 })
+    const busy = postgres.server.pool({ max: 1 })
     const client = await busy.connect()
     busy.options.connectionTimeoutMillis = 50
     expect(await failureOn(busy)).toMatchObject({ code: 'CONNECTION', mayHaveCounted: false })
     client.release()
-    const unknown = server.pool({ database: 'unknown' })
+    const unknown = postgres.server.pool({ database: 'unknown' })
     expect(await failureOn(unknown)).toMatchObject({ code: '3D000', mayHaveCounted: false })
-    const closed = server.pool({ port: 1 })
+    const closed = postgres.server.pool({ port: 1 })
     expect(await failureOn(closed)).toMatchObject({ code: 'CONNECTION', mayHaveCounted: false })
   })
 
   test('of a statement that the server ended has not counted, and of a connection that it ended may have', async () => {
     await backend.takeAll([chargeOf('a')])
-    const client = await pool.connect()
+    const client = await postgres.pool.connect()
     await client.query('begin')
     await client.query(`select * from ${schema}.limits for update`)
-    const slow = server.pool({ statement_timeout: 50 })
+    const slow = postgres.server.pool({ statement_timeout: 50 })
     expect(await failureOn(slow)).toMatchObject({ code: '57014', mayHaveCounted: false })
-    const ended = server.pool({ application_name: 'ended' })
+    const ended = postgres.server.pool({ application_name: 'ended' })
     const end = (): Promise<void> =>
       eventually(
         async () => {
           // not in the transaction, which would see the connections as they were first
-          const found = await pool.query(
+          const found = await postgres.pool.query(
             `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'ended' and wait_event_type = 'Lock'`,
           )
           return found.rowCount === 1
@@ -253,7 +245,7 @@ describe('a failure', () => {
 describe('a request that cannot be decided', () => {
   test('because its row is not of Sluice fails, and the others of its statement succeed', async () => {
     await backend.takeAll([chargeOf('bad')])
-    await pool.query(`update ${schema}.limits set cells = '{1,2,3}'`)
+    await postgres.pool.query(`update ${schema}.limits set cells = '{1,2,3}'`)
     const keys = ['good', 'bad', 'bad']
     const [good, ...bad] = await Promise.allSettled(keys.map((key) => backend.takeAll([chargeOf(key)])))
     expect(good.status).toBe('fulfilled')
@@ -280,14 +272,14 @@ describe('a request that cannot be decided', () => {
   })
 
   test('because of another isolation level, whose snapshots are older than the locks, is refused', async () => {
-    const strict = server.pool({ options: '-c default_transaction_isolation=repeatable\\ read' })
+    const strict = postgres.server.pool({ options: '-c default_transaction_isolation=repeatable\\ read' })
     const of = postgresBackend(strict, { schema })
     await expect(of.takeAll([chargeOf('a', 1, hour, of)])).rejects.toMatchObject({ code: '0A000' })
   })
 })
 
 test('many backends on a pool add one listener for its errors, and none after they are closed', async () => {
-  const own = server.pool()
+  const own = postgres.server.pool()
   const before = own.listenerCount('error')
   const backends = Array.from({ length: 12 }, () => postgresBackend(own))
   expect(own.listenerCount('error')).toBe(before + 1)
@@ -298,35 +290,37 @@ test('many backends on a pool add one listener for its errors, and none after th
 describe('tables', () => {
   test('are created once, also by several processes at once', async () => {
     const together = ownSchema()
-    await Promise.all([...Array(4)].map(() => postgresBackend(pool, { schema: together }).migrate()))
-    await postgresBackend(pool, { schema: together }).migrate()
+    await Promise.all([...Array(4)].map(() => postgresBackend(postgres.pool, { schema: together }).migrate()))
+    await postgresBackend(postgres.pool, { schema: together }).migrate()
   })
 
   test('are used, but not created, by a user who has only the rights that the documentation names', async () => {
-    await pool.query('create role counting login')
-    await pool.query(`grant usage on schema ${schema} to counting`)
-    await pool.query(`grant select, insert, update, delete on ${schema}.limits, ${schema}.limit_epoch to counting`)
-    const plain = postgresBackend(server.pool({ user: 'counting' }), { schema })
+    await postgres.pool.query('create role counting login')
+    await postgres.pool.query(`grant usage on schema ${schema} to counting`)
+    await postgres.pool.query(
+      `grant select, insert, update, delete on ${schema}.limits, ${schema}.limit_epoch to counting`,
+    )
+    const plain = postgresBackend(postgres.server.pool({ user: 'counting' }), { schema })
     await plain.migrate()
     await plain.takeAll([chargeOf('a', 1, hour, plain)])
     await plain.prune()
     await plain.resetAll([chargeOf('a', 0, hour, plain)])
     expect(await remaining('a')).toBe(100)
-    await pool.query(`comment on function ${schema}.limit1_decide is 'of an earlier release'`)
+    await postgres.pool.query(`comment on function ${schema}.limit1_decide is 'of an earlier release'`)
     await expect(plain.migrate()).rejects.toMatchObject({ code: '42501' })
     await backend.migrate()
     await plain.migrate()
   })
 
   test('that are missing are named by the failure', async () => {
-    const lost = postgresBackend(pool, { schema: 'nowhere' })
+    const lost = postgresBackend(postgres.pool, { schema: 'nowhere' })
     await expect(lost.takeAll([chargeOf('a', 1, hour, lost)])).rejects.toThrow('call migrate()')
   })
 
   test('contain no client key if there is a secret', async () => {
-    const hidden = postgresBackend(pool, { schema, secret: 'a secret of sixteen bytes' })
+    const hidden = postgresBackend(postgres.pool, { schema, secret: 'a secret of sixteen bytes' })
     await hidden.takeAll([chargeOf('198.51.100.7', 1, hour, hidden)])
-    const { rows } = await pool.query(`select name from ${schema}.limits`)
+    const { rows } = await postgres.pool.query(`select name from ${schema}.limits`)
     expect(rows).toHaveLength(1)
     expect(rows[0].name).not.toContain('198.51.100.7')
   })

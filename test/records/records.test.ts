@@ -8,7 +8,7 @@ import { Cluster } from 'ioredis'
 import { ownRedis } from '../redis/channel/own-redis.ts'
 import { memoryFolder } from '../services/memory-folder.ts'
 import { copyEmbeddedTemplate, EMBEDDED_ARGS } from '../services/postgres/embedded-template.ts'
-import { type PostgresServer, startPostgres } from '../services/postgres/postgres-server.ts'
+import { postgresForTests } from '../services/postgres/postgres-for-tests.ts'
 import { startNode } from '../services/processes/child-node.ts'
 import { type RedisCluster, startRedisCluster } from '../services/redis/redis-cluster.ts'
 import { recordSuite } from './record-suite.ts'
@@ -21,19 +21,17 @@ describe('records in memory', () => {
 })
 
 describe('records in PostgreSQL', () => {
-  let postgres: PostgresServer
+  const postgres = postgresForTests()
   beforeAll(async () => {
-    postgres = await startPostgres()
-    await postgresLedger(postgres.pool()).migrate()
+    await postgresLedger(postgres.server.pool()).migrate()
   })
-  afterAll(() => postgres.stop())
-  recordSuite(jest, (name) => postgresLedger(postgres.pool()).openRecords(name))
+  recordSuite(jest, (name) => postgresLedger(postgres.server.pool()).openRecords(name))
 
   test('are removed from the table after they have ended', async () => {
-    const store = postgresLedger(postgres.pool()).openRecords('removed')
+    const store = postgresLedger(postgres.server.pool()).openRecords('removed')
     for (const id of ['one', 'two']) await store.put(id, 'ended', Date.now() - 1)
     await store.put('last', 'text', Date.now() + 60_000)
-    const { rows } = await postgres.pool().query("select id from sluice.records where name = 'removed'")
+    const { rows } = await postgres.server.pool().query("select id from sluice.records where name = 'removed'")
     expect(rows).toEqual([{ id: 'last' }])
   })
 })

@@ -1,13 +1,11 @@
-import { afterEach, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import { createLimiter, type Decision, type Limiter } from '@sluice/limiter-core'
 import { createRedis, redisBackend } from '@sluice/redis'
 import { eventually } from '../services/eventually.ts'
+import { calledAfterEach } from '../services/for-tests.ts'
 import { type RedisServer, startRedis } from '../services/redis/redis-server.ts'
 
-const ends: (() => Promise<unknown>)[] = []
-afterEach(async () => {
-  for (const end of ends.splice(0).reverse()) await end()
-})
+const ends = calledAfterEach()
 
 const LIMIT = 10
 const HOUR_MS = 3_600_000

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
-import { afterEach, describe, test } from '@jest/globals'
+import { describe, test } from '@jest/globals'
 import { createLimiter, type Decision, type Limiter } from '@sluice/limiter-core'
 import { type NodeRedisClient, redisBackend } from '@sluice/redis'
 import { createClient } from 'redis'
 import { createClient as createClient5 } from 'redis5'
 import { eventually } from '../services/eventually.ts'
+import { calledAfterEach } from '../services/for-tests.ts'
 import { type RedisServer, startRedis } from '../services/redis/redis-server.ts'
 
 interface Client extends NodeRedisClient {
@@ -18,11 +19,7 @@ const makers: readonly (readonly [string, (options: { url: string }) => Client])
 ]
 
 describe.each(makers)('a client of node-redis %s', (_, make) => {
-  const open: (() => unknown)[] = []
-
-  afterEach(async () => {
-    for (const close of open.splice(0).reverse()) await close()
-  })
+  const open = calledAfterEach()
 
   function limiterOver(client: Client, deadlineMs: number): Limiter {
     open.push(() => client.isOpen && client.destroy())

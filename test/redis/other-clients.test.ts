@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
+import { describe, expect, jest, test } from '@jest/globals'
 import { createLimiter } from '@sluice/limiter-core'
 import {
   createRedisCluster,
@@ -20,8 +20,9 @@ import {
   createClientPool as createClientPool5,
   createCluster as createCluster5,
 } from 'redis5'
-import { type RedisCluster, startRedisCluster } from '../services/redis/redis-cluster.ts'
-import { type RedisServer, startRedis } from '../services/redis/redis-server.ts'
+import { forTests } from '../services/for-tests.ts'
+import { startRedisCluster } from '../services/redis/redis-cluster.ts'
+import { redisForTests } from '../services/redis/redis-for-tests.ts'
 
 const PROCESSES = 4
 const TAKES = 500
@@ -95,15 +96,9 @@ async function admitted(
 }
 
 describe('on one server', () => {
-  let server: RedisServer
+  const redis = redisForTests()
 
-  beforeAll(async () => {
-    server = await startRedis()
-  })
-
-  afterAll(() => server.stop())
-
-  const url = () => `redis://127.0.0.1:${server.port}`
+  const url = () => `redis://127.0.0.1:${redis.server.port}`
   const clients: readonly (readonly [string, () => Promise<Connected>])[] = [
     ['node-redis 6', () => overNodeRedis(createClient({ url: url(), disableOfflineQueue: true }))],
     ['node-redis 5', () => overNodeRedis(createClient5({ url: url(), disableOfflineQueue: true }))],
@@ -111,11 +106,14 @@ describe('on one server', () => {
     ['a pool of node-redis 5', () => overNodeRedis(createClientPool5({ url: url() }))],
     [
       'glide',
-      () => overGlide(GlideClient.createClient({ addresses: [{ host: '127.0.0.1', port: server.port }], ...PATIENT })),
+      () =>
+        overGlide(
+          GlideClient.createClient({ addresses: [{ host: '127.0.0.1', port: redis.server.port }], ...PATIENT }),
+        ),
     ],
-    ['iovalkey', () => overIoredis(new Valkey(server.port))],
-    ['ioredis 6', () => overIoredis(new Redis(server.port))],
-    ['ioredis 5', () => overIoredis(new Redis5(server.port))],
+    ['iovalkey', () => overIoredis(new Valkey(redis.server.port))],
+    ['ioredis 6', () => overIoredis(new Redis(redis.server.port))],
+    ['ioredis 5', () => overIoredis(new Redis5(redis.server.port))],
   ]
 
   test.each(clients)('%s counts exactly', async (_, connect) => {
@@ -130,16 +128,13 @@ describe('on one server', () => {
 })
 
 describe('on a cluster', () => {
-  let cluster: RedisCluster
+  const cluster = forTests(
+    () => startRedisCluster(),
+    (one) => one.stop(),
+  )
 
-  beforeAll(async () => {
-    cluster = await startRedisCluster()
-  })
-
-  afterAll(() => cluster.stop())
-
-  const rootNodes = () => cluster.ports.map((port) => ({ url: `redis://127.0.0.1:${port}` }))
-  const nodes = () => cluster.ports.map((port) => ({ host: '127.0.0.1', port }))
+  const rootNodes = () => cluster.current.ports.map((port) => ({ url: `redis://127.0.0.1:${port}` }))
+  const nodes = () => cluster.current.ports.map((port) => ({ host: '127.0.0.1', port }))
 
   test.each([
     ['node-redis 6', () => overNodeRedis(createCluster({ rootNodes: rootNodes() }))],

@@ -1,15 +1,13 @@
-import { afterEach, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import { eventually } from '../services/eventually.ts'
+import { calledAfterEach } from '../services/for-tests.ts'
 import { type ChildNode, startNode } from '../services/processes/child-node.ts'
 import { startRedis } from '../services/redis/redis-server.ts'
 
 type Process = ChildNode<typeof import('./children/limited-process.ts')>
 
 const LIMIT = 100_000
-const ends: (() => Promise<unknown>)[] = []
-afterEach(async () => {
-  for (const end of ends.splice(0).reverse()) await end()
-})
+const ends = calledAfterEach()
 
 test('units that three processes admitted while Redis did not answer are counted, up to one of each process', async () => {
   const server = await startRedis()

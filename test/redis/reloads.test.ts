@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import type { Backend } from '@sluice/limiter-core'
 import {
   compileFailover,
@@ -10,18 +10,11 @@ import {
 } from '@sluice/limiter-core/http'
 import { createRedis, leasedBackend, redisBackend, syncedBackend } from '@sluice/redis'
 import { eventually } from '../services/eventually.ts'
-import { type RedisServer, startRedis } from '../services/redis/redis-server.ts'
+import { calledAfterEach } from '../services/for-tests.ts'
+import { redisForTests } from '../services/redis/redis-for-tests.ts'
 
-let server: RedisServer
-const open: (() => unknown)[] = []
-
-beforeAll(async () => {
-  server = await startRedis()
-})
-afterEach(async () => {
-  for (const close of open.splice(0).reverse()) await close()
-})
-afterAll(() => server.stop())
+const redis = redisForTests()
+const open = calledAfterEach()
 
 /** Changes of one policy; each keeps the usage of its keys. */
 const FORMS: readonly Omit<PolicyInput, 'name'>[] = [
@@ -47,7 +40,7 @@ const backends = {
 test.each(Object.keys(backends) as (keyof typeof backends)[])(
   'usage on the %s backend survives each change of algorithm and window',
   async (name) => {
-    const client = createRedis({ port: server.port })
+    const client = createRedis({ port: redis.server.port })
     open.push(() => client.quit())
     const backend = backends[name](client, { prefix: `${name}:` })
     open.push(() => backend.close?.())
@@ -79,7 +72,7 @@ test.each(Object.keys(backends) as (keyof typeof backends)[])(
 test('a change of the window in several processes counts what they have spent of their leases, not what they hold', async () => {
   const limit = 10_000
   const processes = Array.from({ length: 3 }, () => {
-    const client = createRedis({ port: server.port })
+    const client = createRedis({ port: redis.server.port })
     open.push(() => client.quit())
     const backend = leasedBackend(client, { prefix: 'held:' })
     open.push(() => backend.close?.())
@@ -116,7 +109,7 @@ test('a change of the window in several processes counts what they have spent of
 }, 60_000)
 
 test('changes during thousands of takes lose none, admit no more than the limit, and no less', async () => {
-  const client = createRedis({ port: server.port })
+  const client = createRedis({ port: redis.server.port })
   open.push(() => client.quit())
   const backend = redisBackend(client, { prefix: 'load:' })
   const identity = {}

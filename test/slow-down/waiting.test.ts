@@ -1,21 +1,18 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
-import { afterEach, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import { until } from '@sluice/testkit'
+import { endedAfterEach } from '../services/for-tests.ts'
 import { SlowedServer } from './slowed-server.ts'
 
-const open: SlowedServer[] = []
+const open = endedAfterEach<SlowedServer>((site) => site.close())
 
 async function slowed(...args: Parameters<typeof SlowedServer.of>): Promise<SlowedServer> {
   const site = await SlowedServer.of(...args)
   open.push(site)
   return site
 }
-
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((site) => site.close()))
-})
 
 /** Waits until pending callbacks have run. */
 async function quiet(): Promise<void> {

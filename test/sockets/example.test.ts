@@ -8,6 +8,7 @@ import { FakeClock, until } from '@sluice/testkit'
 import { WebSocket } from 'ws'
 import { createEcho, type Echo } from '../../examples/websocket/src/echo.ts'
 import { root } from '../repository.ts'
+import { endedAfterEach } from '../services/for-tests.ts'
 
 /** Opens a socket, or returns the status with which it was rejected. */
 function dial(url: string): Promise<WebSocket | number> {
@@ -25,7 +26,7 @@ describe('the WebSocket example', () => {
   let clock: FakeClock
   let echo: Echo
   let address: string
-  const clients: WebSocket[] = []
+  const clients = endedAfterEach<WebSocket>((client) => client.terminate())
 
   beforeEach(async () => {
     clock = new FakeClock()
@@ -34,7 +35,6 @@ describe('the WebSocket example', () => {
     address = `127.0.0.1:${(echo.server.address() as AddressInfo).port}`
   })
   afterEach(async () => {
-    for (const client of clients.splice(0)) client.terminate()
     echo.server.closeAllConnections()
     echo.server.close()
     await once(echo.server, 'close')
@@ -93,10 +93,7 @@ describe('the WebSocket example', () => {
 
 describe('the process of the WebSocket example, as it is built', () => {
   const main = join(root, 'examples/websocket/dist/index.js')
-  const children: ChildProcess[] = []
-  afterEach(() => {
-    for (const child of children.splice(0)) child.kill('SIGKILL')
-  })
+  const children = endedAfterEach<ChildProcess>((child) => child.kill('SIGKILL'))
 
   async function started(): Promise<{ child: ChildProcess; address: string; output: () => string }> {
     if (!existsSync(main)) throw new Error('examples/websocket is not built: npx turbo run build')

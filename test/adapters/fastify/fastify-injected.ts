@@ -1,15 +1,12 @@
-import { afterEach } from '@jest/globals'
 import { type FastifyRouteLimits, type FastifySluiceOptions, sluice } from '@sluice/fastify'
 import type { FastifyInstance, FastifyServerOptions, fastify } from 'fastify'
+import { endedAfterEach } from '../../services/for-tests.ts'
 
 export type Make = (options?: FastifyServerOptions) => FastifyInstance
 
 /** Applications to close after each test. */
 export function opened(make: typeof fastify): Make {
-  const open: FastifyInstance[] = []
-  afterEach(async () => {
-    await Promise.all(open.splice(0).map((one) => one.close()))
-  })
+  const open = endedAfterEach<FastifyInstance>((one) => one.close())
   return (options = {}) => {
     const made = make(options)
     open.push(made)

@@ -1,12 +1,10 @@
 import peer from '@fastify/rate-limit'
-import { afterEach, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import { rateLimit, sluice } from '@sluice/fastify'
 import { type FastifyInstance, type FastifyRequest, fastify } from 'fastify'
+import { endedAfterEach } from '../../services/for-tests.ts'
 
-const open: FastifyInstance[] = []
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((one) => one.close()))
-})
+const open = endedAfterEach<FastifyInstance>((one) => one.close())
 
 test('@fastify/rate-limit and the plugin limit one application side by side, each by its own config', async () => {
   const app = fastify()

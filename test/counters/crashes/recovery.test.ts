@@ -1,42 +1,32 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { createCounters } from '@sluice/counters'
 import { postgresLedger } from '@sluice/counters/postgres'
 import { redisCounters } from '@sluice/counters/redis'
 import type { Counters } from '@sluice/fleet/backend'
 import type { SqlRunner } from '@sluice/limiter-core'
-import type { Pool } from 'pg'
-import { type PostgresServer, startPostgres } from '../../services/postgres/postgres-server.ts'
-import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
+import { postgresForTests } from '../../services/postgres/postgres-for-tests.ts'
+import { redisForTests } from '../../services/redis/redis-for-tests.ts'
 
 /** Time after which a call without an answer fails; a busy machine answers within it. */
 const HUNG_MS = 1_000
 
-let postgres: PostgresServer
-let pool: Pool
-let redis: RedisServer
+const postgres = postgresForTests()
+const redis = redisForTests()
 let made = 0
 let name = ''
 const opened: Counters[] = []
 
-beforeAll(async () => {
-  ;[postgres, redis] = await Promise.all([startPostgres(), startRedis()])
-  pool = postgres.pool()
-  await postgresLedger(pool).migrate()
-})
+beforeAll(() => postgresLedger(postgres.pool).migrate())
 beforeEach(() => {
   name = `recovery-${++made}`
 })
 afterEach(async () => {
   for (const counters of opened.splice(0)) await counters.close().catch(() => {})
 })
-afterAll(async () => {
-  await postgres.stop()
-  await redis.stop()
-})
 
 /** Creates counters of another process in Redis, which flush only on request. */
-function hot(sql: SqlRunner = pool, waitMs = 3_000): Counters {
-  const client = redis.client({ autoResendUnfulfilledCommands: false })
+function hot(sql: SqlRunner = postgres.pool, waitMs = 3_000): Counters {
+  const client = redis.server.client({ autoResendUnfulfilledCommands: false })
   const counters = redisCounters(client, { name, ledger: postgresLedger(sql), flushMs: '1h', waitMs })
   opened.push(counters)
   return counters
@@ -44,7 +34,10 @@ function hot(sql: SqlRunner = pool, waitMs = 3_000): Counters {
 
 /** Reads a value from the ledger. */
 async function durable(id: string): Promise<number> {
-  const { rows } = await pool.query('select value from sluice.counters where name = $1 and id = $2', [name, id])
+  const { rows } = await postgres.pool.query('select value from sluice.counters where name = $1 and id = $2', [
+    name,
+    id,
+  ])
   return Number(rows[0]?.value ?? 0)
 }
 
@@ -61,7 +54,7 @@ class FaultySql implements SqlRunner {
       this.hung--
       return new Promise(() => {})
     }
-    const answer = await pool.query(text, values)
+    const answer = await postgres.pool.query(text, values)
     if (!isBatch || this.lostAnswers === 0) return answer
     this.lostAnswers--
     throw new Error('the answer was lost')
@@ -72,14 +65,14 @@ describe('counters in Redis before PostgreSQL', () => {
   test('count nothing twice after Redis restarts with an older snapshot', async () => {
     const counters = hot()
     await counters.increment('a', 5)
-    await redis.client().call('SAVE')
+    await redis.server.client().call('SAVE')
     await counters.increment('a', 3)
     await counters.flush()
     await counters.increment('a', 4)
     await counters.flush()
     expect(await durable('a')).toBe(12)
-    await redis.kill()
-    await redis.start()
+    await redis.server.kill()
+    await redis.server.start()
     // the 5 are pending again in Redis, although a batch with them is in the ledger
     expect((await hot().increment('a', 2)).value).toBe(14)
     await hot().flush()
@@ -89,9 +82,9 @@ describe('counters in Redis before PostgreSQL', () => {
 
   test('flush the pending units of a restarted Redis', async () => {
     await hot().increment('a', 5)
-    await redis.client().call('SAVE')
-    await redis.kill()
-    await redis.start()
+    await redis.server.client().call('SAVE')
+    await redis.server.kill()
+    await redis.server.start()
     const counters = hot()
     expect((await counters.increment('a', 2)).value).toBe(7)
     await counters.flush()
@@ -105,9 +98,9 @@ describe('counters in Redis before PostgreSQL', () => {
     sql.lostAnswers = 1
     await expect(counters.flush()).rejects.toThrow('the answer was lost')
     await counters.increment('a', 3)
-    await redis.client().call('SAVE')
-    await redis.kill()
-    await redis.start()
+    await redis.server.client().call('SAVE')
+    await redis.server.kill()
+    await redis.server.start()
     expect((await hot().increment('a', 2)).value).toBe(10)
     await hot().flush()
     expect(await durable('a')).toBe(10)
@@ -118,7 +111,7 @@ describe('counters in Redis before PostgreSQL', () => {
     await counters.increment('a', 5)
     await counters.flush()
     await counters.increment('b', 1, { durable: true })
-    await redis.restart()
+    await redis.server.restart()
     const next = hot()
     expect((await next.increment('a', 2)).value).toBe(7)
     expect((await next.read('b')).value).toBe(1)
@@ -128,7 +121,7 @@ describe('counters in Redis before PostgreSQL', () => {
 
   test('count a token once though Redis lost all its data in between', async () => {
     expect((await hot().increment('a', 5, { token: 't' })).counted).toBe(true)
-    await redis.restart()
+    await redis.server.restart()
     expect(await hot().increment('a', 5, { token: 't' })).toEqual({ value: 5, durable: true, counted: false })
   })
 
@@ -163,7 +156,7 @@ describe('counters in Redis before PostgreSQL', () => {
     const counters = hot()
     await counters.increment('a', 1)
     await counters.flush()
-    await postgres.kill()
+    await postgres.server.kill()
     expect((await counters.increment('a', 2)).value).toBe(3)
     await expect(counters.flush()).rejects.toThrow()
     await expect(counters.increment('new', 1)).rejects.toThrow()
@@ -171,7 +164,7 @@ describe('counters in Redis before PostgreSQL', () => {
       code: 'SLUICE_COUNTERS_UNAVAILABLE',
     })
     expect((await counters.increment('a', 3)).value).toBeGreaterThanOrEqual(6)
-    await postgres.start()
+    await postgres.server.start()
     await counters.increment('a', 1, { token: 't' })
     await counters.flush()
     expect(await durable('a')).toBe(7)
@@ -210,7 +203,7 @@ describe('counters in a process before PostgreSQL', () => {
   })
 
   test('reject at once, and lose nothing, if too many units are waiting for PostgreSQL', async () => {
-    const counters = createCounters({ name, ledger: postgresLedger(pool), flushMs: '1h', maxWaiting: 2 })
+    const counters = createCounters({ name, ledger: postgresLedger(postgres.pool), flushMs: '1h', maxWaiting: 2 })
     opened.push(counters)
     await counters.increment('a', 1)
     await counters.increment('b', 1)
@@ -221,12 +214,12 @@ describe('counters in a process before PostgreSQL', () => {
   })
 
   test('keep the waiting units while PostgreSQL is down', async () => {
-    const counters = buffered(pool)
+    const counters = buffered(postgres.pool)
     await counters.increment('a', 1)
-    await postgres.kill()
+    await postgres.server.kill()
     expect((await counters.increment('a', 2)).value).toBe(3)
     await expect(counters.flush()).rejects.toThrow()
-    await postgres.start()
+    await postgres.server.start()
     await counters.flush()
     expect(await durable('a')).toBe(3)
   })

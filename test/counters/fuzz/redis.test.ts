@@ -1,11 +1,11 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import type { CounterTable } from '@sluice/counters'
 import { redisCounters } from '@sluice/counters/redis'
 import type { Counters } from '@sluice/fleet/backend'
 import { systemClock } from '@sluice/limiter-core/backend'
 import { eachSeed, type SeededRandom } from '@sluice/testkit'
 import { eventually } from '../../services/eventually.ts'
-import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
+import { redisForTests } from '../../services/redis/redis-for-tests.ts'
 import { CounterFaults } from './counter-faults.ts'
 import { CounterHistory } from './counter-history.ts'
 import { HeldLedger } from './intercepted-ledger.ts'
@@ -15,12 +15,7 @@ const ROUNDS = 3
 const STEPS = 60
 const WAIT_MS = 150
 
-let redis: RedisServer
-
-beforeAll(async () => {
-  redis = await startRedis()
-})
-afterAll(() => redis.stop())
+const redis = redisForTests()
 
 /** The counters of three processes on one Redis and one ledger. */
 async function withFleet(
@@ -30,7 +25,7 @@ async function withFleet(
   const faults = new CounterFaults({ clock: systemClock, random, mostMs: 2 * WAIT_MS })
   const ledger = new HeldLedger(systemClock, faults)
   const partitions = random.pick([1, 2])
-  const clients = Array.from({ length: 3 }, () => redis.client())
+  const clients = Array.from({ length: 3 }, () => redis.server.client())
   const options = { name, ledger, partitions, waitMs: WAIT_MS, flushMs: 20, expireMs: 300 }
   const fleet = clients.map((client) => redisCounters(client, options))
   try {
@@ -60,12 +55,12 @@ async function attack(random: SeededRandom, { name, isOlder }: { readonly name: 
       const savedAt = isOlder ? random.whole(STEPS) : STEPS
       for (let i = 0; i < STEPS; i++) {
         history.step(random.pick(fleet))
-        if (i === savedAt) await redis.client().call('SAVE')
+        if (i === savedAt) await redis.server.client().call('SAVE')
         if (random.whole(3) === 0) await new Promise<void>((resolve) => systemClock.after(random.whole(4), resolve))
       }
       await eventually(isQuiet, { what: 'an answer to each call' })
       // batches are still in progress
-      await (isOlder ? redis.kill().then(() => redis.start()) : redis.restart({ empty: false }))
+      await (isOlder ? redis.server.kill().then(() => redis.server.start()) : redis.server.restart({ empty: false }))
     }
     faults.share = 0
     for (let i = 0; history.hasOpenTokens && i < 50; i++) {

@@ -1,11 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import { type CounterBatch, type CounterTable, createCounters } from '@sluice/counters'
 import { redisCounters } from '@sluice/counters/redis'
 import type { Clock, MetricSource } from '@sluice/limiter-core'
 import { systemClock } from '@sluice/limiter-core/backend'
 import { FakeClock } from '@sluice/testkit'
 import { eventually } from '../../services/eventually.ts'
-import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
+import { redisForTests } from '../../services/redis/redis-for-tests.ts'
 import { HeldLedger } from '../fuzz/intercepted-ledger.ts'
 
 /** A ledger that modifies deltas, to simulate a bug. */
@@ -100,11 +100,7 @@ describe('the metrics of counters in a process', () => {
 })
 
 describe('the metrics of counters in Redis', () => {
-  let redis: RedisServer
-  beforeAll(async () => {
-    redis = await startRedis()
-  })
-  afterAll(() => redis.stop())
+  const redis = redisForTests()
 
   test('report what all processes owe the ledger, if at least one process reads it', async () => {
     let isAway = false
@@ -113,7 +109,7 @@ describe('the metrics of counters in Redis', () => {
         if (isAway && call === 'apply') throw new Error('away')
       },
     })
-    const client = redis.client()
+    const client = redis.server.client()
     const [one, other] = [1, 2].map(() => redisCounters(client, { name: 'owing', ledger, flushMs: 50, partitions: 2 }))
     const deltas = Array.from({ length: 10 }, (_, index) => `id:${index}`)
     for (const id of deltas) await one.increment(id, 4)

@@ -1,15 +1,13 @@
 import { createHash } from 'node:crypto'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { createCounters } from '@sluice/counters'
 import { postgresLedger } from '@sluice/counters/postgres'
 import { redisCounters } from '@sluice/counters/redis'
 import type { Counters } from '@sluice/fleet/backend'
 import { eachSeed, type SeededRandom } from '@sluice/testkit'
-import type { Redis } from 'ioredis'
-import type { Pool } from 'pg'
 import { parseState, serializeState } from '../../../packages/quotas/src/account/quota-state.ts'
-import { type PostgresServer, startPostgres } from '../../services/postgres/postgres-server.ts'
-import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
+import { postgresForTests } from '../../services/postgres/postgres-for-tests.ts'
+import { redisClientForTests } from '../../services/redis/redis-for-tests.ts'
 import { currentTexts, pinned, pinnedOr, TEXT_FILES } from './formats.ts'
 import { OldRelease } from './old-release.ts'
 import { QUOTA_STATE } from './quota-state.ts'
@@ -18,40 +16,36 @@ import { redisShape } from './redis-shape.ts'
 const STEPS = 200
 const IDS = ['a', 'b', 'c', 'd', 'e']
 
-let postgres: PostgresServer
-let pool: Pool
-let redis: RedisServer
-let client: Redis
+const postgres = postgresForTests({ fsync: false })
+const redis = redisClientForTests()
 let made = 0
 let name = ''
 const opened: Counters[] = []
 
-beforeAll(async () => {
-  ;[postgres, redis] = await Promise.all([startPostgres({ fsync: false }), startRedis()])
-  pool = postgres.pool()
-  client = redis.client()
-  await postgresLedger(pool).migrate()
-})
+beforeAll(() => postgresLedger(postgres.pool).migrate())
 beforeEach(() => {
   name = `releases-${++made}`
 })
 afterEach(async () => {
   for (const counters of opened.splice(0)) await counters.close().catch(() => {})
 })
-afterAll(async () => {
-  await postgres.stop()
-  await redis.stop()
-})
 
 /** Creates counters of this release, which flush only on request. */
 function today(): Counters {
-  const counters = redisCounters(client, { name, ledger: postgresLedger(pool), partitions: 1, flushMs: '1h' })
+  const counters = redisCounters(redis.client, {
+    name,
+    ledger: postgresLedger(postgres.pool),
+    partitions: 1,
+    flushMs: '1h',
+  })
   opened.push(counters)
   return counters
 }
 
 async function durable(): Promise<Record<string, number>> {
-  const { rows } = await pool.query('select id, value from sluice.counters where name = $1 order by id', [name])
+  const { rows } = await postgres.pool.query('select id, value from sluice.counters where name = $1 order by id', [
+    name,
+  ])
   return Object.fromEntries(rows.map(({ id, value }) => [id, Number(value)]))
 }
 
@@ -71,12 +65,12 @@ describe('the pinned release', () => {
   })
 
   test('has the columns of this release in the tables of counters, writers and tokens', async () => {
-    const { rows } = await pool.query(
+    const { rows } = await postgres.pool.query(
       `select table_name as table, column_name as column, data_type as type, collation_name as collation, is_nullable as null
 from information_schema.columns where table_schema = 'sluice'
 and table_name in ('counters', 'counter_writers', 'counter_tokens') order by table_name, ordinal_position`,
     )
-    const keys = await pool.query(
+    const keys = await postgres.pool.query(
       `select conrelid::regclass::text as table, pg_get_constraintdef(oid) as key from pg_constraint
 where conrelid::regclass::text in ('sluice.counters', 'sluice.counter_writers', 'sluice.counter_tokens') order by 1, 2`,
     )
@@ -85,11 +79,11 @@ where conrelid::regclass::text in ('sluice.counters', 'sluice.counter_writers', 
   })
 
   test('has the columns of this release in the tables of quotas', async () => {
-    const { rows } = await pool.query(
+    const { rows } = await postgres.pool.query(
       `select table_name as table, column_name as column, data_type as type, collation_name as collation, is_nullable as null
 from information_schema.columns where table_schema = 'sluice' and table_name like 'quota\\_%' order by table_name, ordinal_position`,
     )
-    const indexes = await pool.query(
+    const indexes = await postgres.pool.query(
       `select indexdef as index from pg_indexes where schemaname = 'sluice' and tablename like 'quota\\_%' order by 1`,
     )
     const current = `${JSON.stringify([...rows, ...indexes.rows], undefined, 2)}\n`
@@ -117,12 +111,12 @@ from information_schema.columns where table_schema = 'sluice' and table_name lik
     const counters = today()
     await counters.increment('a', 5)
     await counters.increment('\\\0', -2)
-    const pending = await redisShape(client, name)
-    await new OldRelease(client, pool, name).close()
+    const pending = await redisShape(redis.client, name)
+    await new OldRelease(redis.client, postgres.pool, name).close()
     await counters.increment('a', 7)
-    const closed = await redisShape(client, name)
+    const closed = await redisShape(redis.client, name)
     await counters.flush()
-    const finished = await redisShape(client, name)
+    const finished = await redisShape(redis.client, name)
     const current = `${JSON.stringify({ pending, closed, finished }, undefined, 2)}\n`
     expect(current).toBe(pinnedOr('redis.json', current))
   })
@@ -132,7 +126,7 @@ describe('a process of the pinned release beside this one', () => {
   test('counts each unit once, whichever process flushes it', async () => {
     await eachSeed(2, async (random) => {
       name = `releases-${++made}`
-      const olds = [1, 2].map(() => new OldRelease(client, pool, name))
+      const olds = [1, 2].map(() => new OldRelease(redis.client, postgres.pool, name))
       const news = [1, 2].map(() => today())
       const counted = new Map<string, number>()
       const calls: Promise<unknown>[] = []
@@ -154,7 +148,7 @@ describe('a process of the pinned release beside this one', () => {
     ['closed', false],
     ['applied', true],
   ])('ends after a batch was %s, and this release finishes the batch once', async (_, isApplied) => {
-    const old = new OldRelease(client, pool, name)
+    const old = new OldRelease(redis.client, postgres.pool, name)
     await old.increment('a', 5)
     const batch = await old.close()
     if (isApplied && batch) await old.apply(batch)
@@ -168,15 +162,20 @@ describe('a process of the pinned release beside this one', () => {
   test('finishes a batch once that this release closed and applied, but did not finish', async () => {
     const answers = { areLost: true }
     const query = async (text: string, values?: unknown[]) => {
-      const answer = await pool.query(text, values)
+      const answer = await postgres.pool.query(text, values)
       if (answers.areLost && text.startsWith('with moved')) throw new Error('the answer was lost')
       return answer
     }
-    const counters = redisCounters(client, { name, ledger: postgresLedger({ query }), partitions: 1, flushMs: '1h' })
+    const counters = redisCounters(redis.client, {
+      name,
+      ledger: postgresLedger({ query }),
+      partitions: 1,
+      flushMs: '1h',
+    })
     opened.push(counters)
     await counters.increment('a', 5)
     await expect(counters.flush()).rejects.toThrow('the answer was lost')
-    const old = new OldRelease(client, pool, name)
+    const old = new OldRelease(redis.client, postgres.pool, name)
     await old.handOver()
     expect(await old.increment('a', 3)).toBe(8)
     await old.handOver()
@@ -186,8 +185,8 @@ describe('a process of the pinned release beside this one', () => {
   })
 
   test('recognizes the tokens of this release, and this release recognizes its tokens', async () => {
-    const old = new OldRelease(client, pool, name)
-    const counters = createCounters({ name, ledger: postgresLedger(pool) })
+    const old = new OldRelease(redis.client, postgres.pool, name)
+    const counters = createCounters({ name, ledger: postgresLedger(postgres.pool) })
     opened.push(counters)
     expect(await old.countOnce('a', 3, hashesOf('first', 'a', 3))).toBe(true)
     expect((await counters.increment('a', 3, { token: 'first' })).counted).toBe(false)
@@ -200,12 +199,12 @@ describe('a process of the pinned release beside this one', () => {
   test('starts on Redis after this release counted there and Redis restarted with its data', async () => {
     const counters = today()
     await counters.increment('a', 5)
-    await client.call('SAVE')
+    await redis.client.call('SAVE')
     await counters.increment('a', 3)
     await counters.flush()
-    await redis.kill()
-    await redis.start()
-    const old = new OldRelease(client, pool, name)
+    await redis.server.kill()
+    await redis.server.start()
+    const old = new OldRelease(redis.client, postgres.pool, name)
     expect(await old.increment('a', 2)).toBe(10)
     await old.handOver()
     expect(await durable()).toEqual({ a: 10 })
@@ -215,11 +214,13 @@ describe('a process of the pinned release beside this one', () => {
 describe('tables of a later release', () => {
   test('that earlier releases cannot use are rejected, by counters and by migrate()', async () => {
     const later = { schema: 'later' }
-    await postgresLedger(pool, later).migrate()
-    await pool.query('update later.counter_version set version = version + 1, reads_from = version + 1')
-    const counters = createCounters({ ledger: postgresLedger(pool, later) })
+    await postgresLedger(postgres.pool, later).migrate()
+    await postgres.pool.query('update later.counter_version set version = version + 1, reads_from = version + 1')
+    const counters = createCounters({ ledger: postgresLedger(postgres.pool, later) })
     await expect(counters.increment('a')).rejects.toMatchObject({ code: 'SLUICE_COUNTER_TABLES' })
-    await expect(postgresLedger(pool, later).migrate()).rejects.toMatchObject({ code: 'SLUICE_COUNTER_TABLES' })
+    await expect(postgresLedger(postgres.pool, later).migrate()).rejects.toMatchObject({
+      code: 'SLUICE_COUNTER_TABLES',
+    })
     await counters.close()
   })
 })

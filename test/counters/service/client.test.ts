@@ -1,16 +1,13 @@
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
-import { afterEach, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import { type Counters, counterClient, counterService, createCounters } from '@sluice/counters'
 import { createLimiter } from '@sluice/limiter-core'
 import { FakeClock, hostileKeys } from '@sluice/testkit'
 import { eventually } from '../../services/eventually.ts'
+import { endedAfterEach } from '../../services/for-tests.ts'
 import { ServiceSite } from './service-site.ts'
 
-const sites: ServiceSite[] = []
-
-afterEach(async () => {
-  await Promise.all(sites.splice(0).map((site) => site.stop()))
-})
+const sites = endedAfterEach<ServiceSite>((site) => site.stop())
 
 /** Starts a local service. `before` receives each request first, and returns true if it has answered the request. */
 async function startSite(

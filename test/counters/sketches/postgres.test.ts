@@ -1,37 +1,32 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { beforeAll, describe, expect, test } from '@jest/globals'
 import { digestCounters } from '@sluice/counters'
 import { postgresLedger } from '@sluice/counters/postgres'
 import { systemClock } from '@sluice/limiter-core/backend'
-import type { Pool } from 'pg'
 import { eventually } from '../../services/eventually.ts'
-import { type PostgresServer, startPostgres } from '../../services/postgres/postgres-server.ts'
+import { postgresForTests } from '../../services/postgres/postgres-for-tests.ts'
 import { runClaim, sketchClaims } from './sketch-claims.ts'
 
-let postgres: PostgresServer
-let pool: Pool
+const postgres = postgresForTests()
 let made = 0
 
 beforeAll(async () => {
-  postgres = await startPostgres()
-  pool = postgres.pool()
-  await postgresLedger(pool).migrate()
+  await postgresLedger(postgres.pool).migrate()
 })
-afterAll(() => postgres.stop())
 
 async function waitsForLock(): Promise<boolean> {
-  const { rows } = await pool.query("select 1 from pg_stat_activity where wait_event_type = 'Lock'")
+  const { rows } = await postgres.pool.query("select 1 from pg_stat_activity where wait_event_type = 'Lock'")
   return rows.length > 0
 }
 
 describe('sketches in PostgreSQL', () => {
   test.each(Object.keys(sketchClaims))('%s', (claim) =>
-    runClaim(claim, (clock) => postgresLedger(pool, { clock }), { name: `sketches-${++made}` }),
+    runClaim(claim, (clock) => postgresLedger(postgres.pool, { clock }), { name: `sketches-${++made}` }),
   )
 
   test('apply a batch once though its answer was lost twice', async () => {
     let lost = 2
     const query = async (text: string, values?: unknown[]): Promise<{ readonly rows: readonly unknown[] }> => {
-      const answer = await pool.query(text, values)
+      const answer = await postgres.pool.query(text, values)
       if (text.startsWith('with moved') && lost-- > 0) throw new Error('the answer was lost')
       return answer
     }
@@ -46,8 +41,8 @@ describe('sketches in PostgreSQL', () => {
 
   test('lose no row if two processes merge at the same time, each with other rows', async () => {
     const name = `sketches-${++made}`
-    const client = await pool.connect()
-    const [one, other] = [client, pool].map((sql) => postgresLedger(sql).openSketches(name, 'digest'))
+    const client = await postgres.pool.connect()
+    const [one, other] = [client, postgres.pool].map((sql) => postgresLedger(sql).openSketches(name, 'digest'))
     const row = { id: 'a', firstHour: 5, hours: 1, bytes: Uint8Array.of(1) }
     const merged = { ...row, bytes: Uint8Array.of(2) }
     try {
@@ -67,7 +62,7 @@ describe('sketches in PostgreSQL', () => {
   })
 
   test('keep unfinished days by the clock of the server, however far a process clock is ahead', async () => {
-    const table = postgresLedger(pool).openSketches(`sketches-${++made}`, 'digest')
+    const table = postgresLedger(postgres.pool).openSketches(`sketches-${++made}`, 'digest')
     const today = Math.floor(systemClock.wall() / 86_400_000) * 24
     const rowAt = (firstHour: number) => ({ id: 'a', firstHour, hours: 1, bytes: Uint8Array.of(1) })
     const days = [today, today - 29 * 24, today - 40 * 24]

@@ -1,4 +1,4 @@
-import { afterEach, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import { createInsight, type Insight, type InsightOptions } from '@sluice/insight'
 import {
   type Channel,
@@ -11,14 +11,11 @@ import {
 import { FakeClock, seededRandom } from '@sluice/testkit'
 import { ControlCipher } from '../../../packages/insight/src/control/control-cipher.ts'
 import type { StoredControl } from '../../../packages/insight/src/control/stored-control.ts'
+import { endedAfterEach } from '../../services/for-tests.ts'
 import { Hub } from '../../sketches/fleet/hub.ts'
 
 const SECRET = 'a secret of all processes'
-const open: Insight[] = []
-
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((insight) => insight.close()))
-})
+const open = endedAfterEach<Insight>((insight) => insight.close())
 
 interface Member {
   readonly insight: Insight

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import { createInsight, type Insight, type InsightOptions } from '@sluice/insight'
 import {
   createLimiter,
@@ -8,13 +8,11 @@ import {
   type SyncLimiterOptions,
 } from '@sluice/limiter-core'
 import { FakeClock, failingBackend } from '@sluice/testkit'
+import { endedAfterEach } from '../../services/for-tests.ts'
 import { Hub } from '../../sketches/fleet/hub.ts'
 import { requestOf } from '../live/observed.ts'
 
-const open: Insight[] = []
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((insight) => insight.close()))
-})
+const open = endedAfterEach<Insight>((insight) => insight.close())
 
 function watched(policies: readonly PolicyInput[], options: InsightOptions = {}, more: object = {}) {
   const clock = new FakeClock({ wallMs: 1_700_000_000_000 })

@@ -1,18 +1,15 @@
 import { inflateRawSync } from 'node:zlib'
-import { afterEach, describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from '@jest/globals'
 import { createInsight, type Insight, type InsightOptions, type InsightSnapshot } from '@sluice/insight'
 import type { Channel } from '@sluice/limiter-core'
 import { FakeClock, seededRandom } from '@sluice/testkit'
+import { endedAfterEach } from '../../services/for-tests.ts'
 import { Hub } from '../../sketches/fleet/hub.ts'
 import { API, decisionOf, requestOf } from './observed.ts'
 
 const SECRET = 'a secret of all processes'
 const TOPIC = 'sluice.insight'
-const open: Insight[] = []
-
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((insight) => insight.close()))
-})
+const open = endedAfterEach<Insight>((insight) => insight.close())
 
 /** Processes that share a clock and a channel. */
 class Fleet {

@@ -1,16 +1,13 @@
-import { afterEach, describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from '@jest/globals'
 import { createInsight, type Insight, type InsightSnapshot } from '@sluice/insight'
 import { createInflightLimiter, type Priority } from '@sluice/limiter-core'
 import { adaptive, prioritizedInflight } from '@sluice/overload'
 import { FakeClock } from '@sluice/testkit'
+import { endedAfterEach } from '../../services/for-tests.ts'
 import { Hub } from '../../sketches/fleet/hub.ts'
 
 const SECRET = 'a secret of all processes'
-const open: Insight[] = []
-
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((insight) => insight.close()))
-})
+const open = endedAfterEach<Insight>((insight) => insight.close())
 
 /** Processes that share a clock and a channel. */
 function fleetOf(size: number): { readonly clock: FakeClock; readonly members: readonly Insight[] } {

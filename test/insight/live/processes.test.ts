@@ -1,25 +1,14 @@
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import type { InsightSnapshot } from '@sluice/insight'
 import { eventually } from '../../services/eventually.ts'
+import { endedAfterEach } from '../../services/for-tests.ts'
 import { type ChildNode, startNode } from '../../services/processes/child-node.ts'
-import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
+import { redisForTests } from '../../services/redis/redis-for-tests.ts'
 
 const SECRET = 'a secret of all processes'
 
-let server: RedisServer
-const members: ChildNode<typeof import('./children/member.ts')>[] = []
-
-beforeAll(async () => {
-  server = await startRedis()
-})
-
-afterEach(async () => {
-  await Promise.all(members.splice(0).map((member) => member.stop()))
-})
-
-afterAll(async () => {
-  await server.stop()
-})
+const redis = redisForTests()
+const members = endedAfterEach<ChildNode<typeof import('./children/member.ts')>>((member) => member.stop())
 
 function sums({ policies }: InsightSnapshot): [number | undefined, number | undefined] {
   return [policies[0]?.total.allowed, policies[0]?.total.denied]
@@ -27,7 +16,7 @@ function sums({ policies }: InsightSnapshot): [number | undefined, number | unde
 
 test('each of four processes shows exact sums of all, and removes a killed process', async () => {
   for (let member = 0; member < 4; member++) members.push(startNode('insight/live/children/member.ts'))
-  await Promise.all(members.map((member) => member.call('join', server.url, SECRET)))
+  await Promise.all(members.map((member) => member.call('join', redis.server.url, SECRET)))
   await Promise.all(members.map((member, index) => member.call('take', 'acme', 100 + index)))
   const all = async (): Promise<boolean> => {
     const snapshots = await Promise.all(members.map((member) => member.call('snapshot')))

@@ -1,17 +1,14 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from '@jest/globals'
 import { createInsight, type Insight, type InsightOptions, type InsightSnapshot } from '@sluice/insight'
 import { byIp, type Clock, createInflightLimiter, createLimiter } from '@sluice/limiter-core'
 import { FakeClock } from '@sluice/testkit'
 import { root } from '../../repository.ts'
+import { endedAfterEach } from '../../services/for-tests.ts'
 import { decisionOf, requestOf } from './observed.ts'
 
-const open: Insight[] = []
-
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((insight) => insight.close()))
-})
+const open = endedAfterEach<Insight>((insight) => insight.close())
 
 function opened(options: InsightOptions = {}): { clock: FakeClock; insight: Insight } {
   const clock = new FakeClock()

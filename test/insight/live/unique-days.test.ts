@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from '@jest/globals'
 import { createInsight, type Insight, type InsightOptions, type UniqueStore } from '@sluice/insight'
 import type { ScriptRunner } from '@sluice/limiter-core'
 import { redisUniqueStore, scriptRunner } from '@sluice/redis'
@@ -7,6 +7,7 @@ import { LossyRunner } from '../../redis/channel/lossy-runner.ts'
 import { ownRedis } from '../../redis/channel/own-redis.ts'
 import { turn } from '../../redis/channel/ticking.ts'
 import { eventually } from '../../services/eventually.ts'
+import { endedAfterEach } from '../../services/for-tests.ts'
 import { decisionOf, requestOf } from './observed.ts'
 
 const SECRET = 'a secret of all processes'
@@ -69,10 +70,7 @@ class Member {
   }
 }
 
-const open: Member[] = []
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((member) => member.close()))
-})
+const open = endedAfterEach<Member>((member) => member.close())
 
 /** Returns the count of one process that observed all the given keys in a day. */
 function countOf(...ranges: readonly (readonly [from: number, to: number])[]): number {

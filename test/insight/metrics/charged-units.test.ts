@@ -1,4 +1,4 @@
-import { afterEach, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import { rateLimit } from '@sluice/express'
 import { PlainCounter } from '@sluice/fleet/backend'
 import { prometheusText } from '@sluice/fleet/metrics'
@@ -9,12 +9,10 @@ import { eachSeed, FakeClock, failingBackend, type SeededRandom } from '@sluice/
 import express from 'express'
 import { Registry } from 'prom-client'
 import request from 'supertest'
+import { endedAfterEach } from '../../services/for-tests.ts'
 import { seriesValue } from './exposed-series.ts'
 
-const open: Insight[] = []
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((insight) => insight.close()))
-})
+const open = endedAfterEach<Insight>((insight) => insight.close())
 
 /** The expected counts of charged and refunded units by policy. */
 class Asked {

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { type Dashboard, dashboard } from '@sluice/insight'
 import { FakeClock } from '@sluice/testkit'
 import { eventually } from '../../services/eventually.ts'
+import { endedAfterEach } from '../../services/for-tests.ts'
 import { type Listening, listening } from './open-page.ts'
 import { ask, logIn } from './page-request.ts'
 import { WatchedFleet } from './simulated-fleet.ts'
@@ -15,7 +16,7 @@ let clock: FakeClock
 let fleet: WatchedFleet
 let served: Listening
 let page: Dashboard
-const sockets: RawSocket[] = []
+const sockets = endedAfterEach<RawSocket>(({ socket }) => socket.destroy())
 
 /** A connection that sends exactly the given bytes. */
 class RawSocket {
@@ -61,7 +62,6 @@ async function serve(options: { token?: string } = {}): Promise<void> {
 }
 
 afterEach(async () => {
-  for (const { socket } of sockets.splice(0)) socket.destroy()
   page.close()
   await served.stop()
 })

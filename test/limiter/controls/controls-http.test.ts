@@ -1,15 +1,13 @@
-import { afterEach, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import { type RateLimitOptions, rateLimit, slowDown } from '@sluice/express'
 import { FakeClock } from '@sluice/testkit'
 import express, { type Request, type RequestHandler, type Response } from 'express'
 import request from 'supertest'
+import { endedAfterEach } from '../../services/for-tests.ts'
 import { Operator } from './controlled.ts'
 
 const MINUTE = { window: '1m', algorithm: 'fixed-window' } as const
-const closes: (() => void)[] = []
-afterEach(() => {
-  for (const close of closes.splice(0)) close()
-})
+const closes = endedAfterEach<() => void>((close) => close())
 
 function served(options: object) {
   const operator = new Operator()

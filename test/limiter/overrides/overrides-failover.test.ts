@@ -1,12 +1,10 @@
-import { afterEach, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import { type BackendErrorRule, createLimiter, type Limiter, limitOverrides, memoryBackend } from '@sluice/limiter-core'
 import { FakeClock, failingBackend } from '@sluice/testkit'
 import { PromisedBackend } from '../../contracts/async-backend.ts'
+import { endedAfterEach } from '../../services/for-tests.ts'
 
-const open: Limiter[] = []
-afterEach(() => {
-  for (const limiter of open.splice(0)) void limiter.close()
-})
+const open = endedAfterEach<Limiter>((limiter) => limiter.close())
 
 const limits = { big: 20, small: 2 }
 

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import {
   byHeader,
   type LimitOverridesOptions,
@@ -13,11 +13,9 @@ import { FakeClock } from '@sluice/testkit'
 import express, { type Express, type Request, type Response } from 'express'
 import { fastify } from 'fastify'
 import request from 'supertest'
+import { endedAfterEach } from '../../services/for-tests.ts'
 
-const closes: (() => void)[] = []
-afterEach(() => {
-  for (const close of closes.splice(0)) close()
-})
+const closes = endedAfterEach<() => void>((close) => close())
 
 const MINUTE = { window: '1m', algorithm: 'fixed-window' } as const
 

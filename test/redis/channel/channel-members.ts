@@ -1,8 +1,8 @@
-import { afterEach } from '@jest/globals'
 import type { Observer, ScriptRunner } from '@sluice/limiter-core'
 import { type RedisChannel, type RedisChannelOptions, redisChannel, scriptRunner } from '@sluice/redis'
 import { FakeClock, seededRandom } from '@sluice/testkit'
 import type { Redis } from 'ioredis'
+import { endedAfterEach } from '../../services/for-tests.ts'
 import { LossyRunner } from './lossy-runner.ts'
 import { ticking } from './ticking.ts'
 
@@ -27,10 +27,7 @@ interface ChannelMember {
 
 /** Creates channels of processes whose clock the test controls. They are closed after each test. */
 export function channelMembers(redis: { readonly client: Redis }): MakeMember {
-  const made: RedisChannel[] = []
-  afterEach(async () => {
-    await Promise.all(made.splice(0).map((channel) => channel.close()))
-  })
+  const made = endedAfterEach<RedisChannel>((channel) => channel.close())
   return (prefix, options = {}, through = scriptRunner(redis.client)) => {
     const clock = new FakeClock()
     const runner = new LossyRunner(through, seededRandom(1))

@@ -1,14 +1,15 @@
-import { afterEach, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import type { Observer, ScriptRunner } from '@sluice/limiter-core'
 import { type RedisSums, type RedisSumsOptions, redisSums, scriptRunner } from '@sluice/redis'
 import { FakeClock, seededRandom } from '@sluice/testkit'
+import { endedAfterEach } from '../../services/for-tests.ts'
 import { LossyRunner } from './lossy-runner.ts'
 import { ownRedis } from './own-redis.ts'
 import { ticking, turn } from './ticking.ts'
 
 const redis = ownRedis()
 const tickMs = 100
-const made: RedisSums[] = []
+const made = endedAfterEach<RedisSums>((sums) => sums.close())
 
 function member(prefix: string, options: Partial<RedisSumsOptions> = {}, through?: ScriptRunner) {
   const clock = new FakeClock()
@@ -25,10 +26,6 @@ function member(prefix: string, options: Partial<RedisSumsOptions> = {}, through
   }
   return { sums, clock, told, exchange }
 }
-
-afterEach(async () => {
-  await Promise.all(made.splice(0).map((sums) => sums.close()))
-})
 
 describe('redisSums', () => {
   test('sees its own additions at once, and the additions of others a tick later', async () => {

@@ -1,19 +1,12 @@
-import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals'
+import { describe, expect, jest, test } from '@jest/globals'
 import { createRedis, createRedisCluster } from '@sluice/redis'
 import { until } from '@sluice/testkit'
 import type { Redis } from 'ioredis'
-import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
+import { endedAfterEach } from '../../services/for-tests.ts'
+import { redisForTests } from '../../services/redis/redis-for-tests.ts'
 
-let server: RedisServer
-const made: { disconnect(): void }[] = []
-
-beforeAll(async () => {
-  server = await startRedis({ args: ['--requirepass', 'right'] })
-})
-afterEach(() => {
-  for (const client of made.splice(0)) client.disconnect()
-})
-afterAll(() => server.stop())
+const ownRedis = redisForTests({ args: ['--requirepass', 'right'] })
+const made = endedAfterEach<{ disconnect(): void }>((client) => client.disconnect())
 
 function client(...args: Parameters<typeof createRedis>): Redis {
   const redis = createRedis(...args)
@@ -21,7 +14,7 @@ function client(...args: Parameters<typeof createRedis>): Redis {
   return redis
 }
 
-const urlWith = (password: string): string => `redis://:${password}@127.0.0.1:${server.port}/0`
+const urlWith = (password: string): string => `redis://:${password}@127.0.0.1:${ownRedis.server.port}/0`
 
 describe('createRedis', () => {
   test.each([

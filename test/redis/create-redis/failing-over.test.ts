@@ -2,16 +2,16 @@ import { afterEach, describe, expect, test } from '@jest/globals'
 import { hashSlot } from '@sluice/redis'
 import type { Cluster, Redis } from 'ioredis'
 import { eventually } from '../../services/eventually.ts'
+import { endedAfterEach } from '../../services/for-tests.ts'
 import { NODE_TIMEOUT_MS, startRedisCluster } from '../../services/redis/redis-cluster.ts'
 import { startSentinel } from '../../services/redis/sentinel.ts'
 import { redisOnMajor } from './on-major.ts'
 
 const majors = [5, 6] as const
 const running: { stop(): Promise<void> }[] = []
-const clients: (Redis | Cluster)[] = []
+const clients = endedAfterEach<Redis | Cluster>((client) => client.disconnect())
 
 afterEach(async () => {
-  for (const client of clients.splice(0)) client.disconnect()
   await Promise.all(running.splice(0).map((server) => server.stop()))
 })
 

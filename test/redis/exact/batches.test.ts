@@ -1,27 +1,17 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { beforeEach, describe, expect, test } from '@jest/globals'
 import type { Backend, Charge } from '@sluice/limiter-core'
 import { redisBackend, scriptRunner } from '@sluice/redis'
-import type { Redis } from 'ioredis'
-import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
+import { redisClientForTests } from '../../services/redis/redis-for-tests.ts'
 import { bucket, chargeOf, hour, minute, remaining } from './charge.ts'
 import { ownPrefix } from './own-prefix.ts'
 import { RecordingRunner } from './recording-runner.ts'
 
-let server: RedisServer
-let client: Redis
+const redis = redisClientForTests()
 let runner: RecordingRunner
 let backend: Backend
 
-beforeAll(async () => {
-  server = await startRedis()
-  client = server.client()
-  await client.ping()
-})
-
-afterAll(() => server.stop())
-
 beforeEach(() => {
-  runner = new RecordingRunner(scriptRunner(client))
+  runner = new RecordingRunner(scriptRunner(redis.client))
   backend = redisBackend(runner, { prefix: ownPrefix(), maxBatch: 10 })
 })
 

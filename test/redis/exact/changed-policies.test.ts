@@ -1,21 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import { type AlgorithmName, createLimiter, type PolicyInput } from '@sluice/limiter-core'
 import { redisBackend } from '@sluice/redis'
 import { FakeClock } from '@sluice/testkit'
-import type { Redis } from 'ioredis'
-import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
+import { redisClientForTests } from '../../services/redis/redis-for-tests.ts'
 import { ownPrefix } from './own-prefix.ts'
 
-let server: RedisServer
-let client: Redis
-
-beforeAll(async () => {
-  server = await startRedis()
-  client = server.client()
-  await client.ping()
-})
-
-afterAll(() => server.stop())
+const redis = redisClientForTests()
 
 type Shape = Omit<PolicyInput, 'name'>
 
@@ -23,7 +13,7 @@ type Shape = Omit<PolicyInput, 'name'>
 function releases(clock: FakeClock) {
   const prefix = ownPrefix()
   return (policy: Shape) => {
-    const backend = redisBackend(client, { prefix, clock, serverTime: () => clock.now() })
+    const backend = redisBackend(redis.client, { prefix, clock, serverTime: () => clock.now() })
     const limiter = createLimiter({ policies: [{ name: 'quota', ...policy }], backend, clock, deadlineMs: 5_000 })
     return {
       take: async (units: number) => limiter.take('key', units),

@@ -2,20 +2,14 @@ import { afterAll, beforeAll, describe, test } from '@jest/globals'
 import type { Backend, Clock, ScriptRunner } from '@sluice/limiter-core'
 import { type RedisClient, redisBackend } from '@sluice/redis'
 import { backendContract } from '@sluice/testkit'
-import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
+import { redisForTests } from '../../services/redis/redis-for-tests.ts'
 import { type Connected, historiesOver, singleServerClients } from '../connected-clients.ts'
 import { ownPrefix } from './own-prefix.ts'
 import { RawRunner } from './raw-runner.ts'
 
 const kept = { keepsHolds: true, booksTurns: true }
 
-let server: RedisServer
-
-beforeAll(async () => {
-  server = await startRedis()
-})
-
-afterAll(() => server.stop())
+const redis = redisForTests()
 
 function made(client: RedisClient | ScriptRunner, clock: Clock): Backend {
   return redisBackend(client, { prefix: ownPrefix(), serverTime: () => clock.now(), clock })
@@ -25,7 +19,7 @@ describe.each(singleServerClients)('redisBackend over %s', (name, connect) => {
   let connected: Connected
 
   beforeAll(async () => {
-    connected = await connect(server.port)
+    connected = await connect(redis.server.port)
   })
 
   afterAll(() => connected.close())
@@ -37,7 +31,7 @@ describe('redisBackend over another client', () => {
   let runner: RawRunner
 
   beforeAll(async () => {
-    runner = new RawRunner(server.port)
+    runner = new RawRunner(redis.server.port)
     await runner.ready()
   })
 

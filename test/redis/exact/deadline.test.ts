@@ -1,33 +1,23 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { beforeEach, describe, expect, test } from '@jest/globals'
 import { type Answer, type Backend, type Clock, systemClock } from '@sluice/limiter-core/backend'
 import { redisBackend, scriptRunner } from '@sluice/redis'
 import { until } from '@sluice/testkit'
-import type { Redis } from 'ioredis'
-import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
+import { redisClientForTests } from '../../services/redis/redis-for-tests.ts'
 import { chargeOf, hour, remaining } from './charge.ts'
 import { ownPrefix } from './own-prefix.ts'
 import { RecordingRunner } from './recording-runner.ts'
 
 const HOUR_MS = 3_600_000
 
-let server: RedisServer
-let client: Redis
+const redis = redisClientForTests()
 let runner: RecordingRunner
 let shiftMs: number
 const clock: Clock = { ...systemClock, now: () => systemClock.now() + shiftMs }
 let backend: Backend<Promise<Answer>>
 
-beforeAll(async () => {
-  server = await startRedis()
-  client = server.client()
-  await client.ping()
-})
-
-afterAll(() => server.stop())
-
 beforeEach(() => {
   shiftMs = 0
-  runner = new RecordingRunner(scriptRunner(client))
+  runner = new RecordingRunner(scriptRunner(redis.client))
   backend = redisBackend(runner, { prefix: ownPrefix(), clock })
 })
 
@@ -37,7 +27,7 @@ function takeWithin(ms: number, key = 'a'): Promise<Answer> {
 
 /** Takes while the server is paused, and resumes the server after the caller has timed out. */
 async function takeThroughAStall(count: number): Promise<unknown[]> {
-  server.pause()
+  redis.server.pause()
   try {
     const deadlineAt = clock.now() + 40
     const codes = Array.from({ length: count }, (_, index) =>
@@ -47,10 +37,10 @@ async function takeThroughAStall(count: number): Promise<unknown[]> {
       ),
     )
     await until(() => clock.now() > deadlineAt + 5)
-    server.resume()
+    redis.server.resume()
     return await Promise.all(codes)
   } finally {
-    server.resume()
+    redis.server.resume()
   }
 }
 

@@ -1,23 +1,15 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals'
+import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import { createLimiter } from '@sluice/limiter-core'
 import { redisBackend } from '@sluice/redis'
 import { Warnings } from '@sluice/testkit'
-import type { Redis } from 'ioredis'
-import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
+import { redisClientForTests } from '../../services/redis/redis-for-tests.ts'
 import { ownPrefix } from './own-prefix.ts'
 
 const warnings = new Warnings()
-let server: RedisServer
-let client: Redis
+const redis = redisClientForTests()
 
-beforeAll(async () => {
-  server = await startRedis()
-  client = server.client()
-  await client.ping()
-})
 beforeEach(() => warnings.listen())
 afterEach(() => warnings.stop())
-afterAll(() => server.stop())
 
 test.each([
   ['allkeys-lru', '100mb', ['SLUICE_REDIS_EVICTION']],
@@ -25,9 +17,9 @@ test.each([
   ['noeviction', '100mb', []],
   ['allkeys-lru', '0', []],
 ])('with policy %s and maxmemory %s a limiter warns %j, once', async (evicting, maxmemory, codes) => {
-  await client.config('SET', 'maxmemory', maxmemory, 'maxmemory-policy', evicting)
+  await redis.client.config('SET', 'maxmemory', maxmemory, 'maxmemory-policy', evicting)
   for (let limiters = 0; limiters < 2; limiters++) {
-    const backend = redisBackend(client, { prefix: ownPrefix() })
+    const backend = redisBackend(redis.client, { prefix: ownPrefix() })
     const limiter = createLimiter({ policies: [{ limit: 5, window: '1m' }], backend, deadlineMs: 5_000 })
     expect(await limiter.take('a')).toMatchObject({ allowed: true, counted: true })
     limiter.close()
@@ -36,9 +28,9 @@ test.each([
 })
 
 test('an ACL that hides the memory settings of Redis does not affect decisions', async () => {
-  await client.config('SET', 'maxmemory', '100mb', 'maxmemory-policy', 'allkeys-lru')
-  await client.acl('SETUSER', 'limiter', 'on', 'nopass', '~*', '+@all', '-info')
-  const limited = server.client({ username: 'limiter', password: 'any' })
+  await redis.client.config('SET', 'maxmemory', '100mb', 'maxmemory-policy', 'allkeys-lru')
+  await redis.client.acl('SETUSER', 'limiter', 'on', 'nopass', '~*', '+@all', '-info')
+  const limited = redis.server.client({ username: 'limiter', password: 'any' })
   await limited.ping()
   const backend = redisBackend(limited, { prefix: ownPrefix() })
   const limiter = createLimiter({ policies: [{ limit: 5, window: '1m' }], backend, deadlineMs: 5_000 })

@@ -1,38 +1,28 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { beforeEach, describe, expect, test } from '@jest/globals'
 import type { Answer, Backend } from '@sluice/limiter-core'
 import { redisBackend } from '@sluice/redis'
-import type { Redis } from 'ioredis'
 import { eventually } from '../../services/eventually.ts'
-import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
+import { redisClientForTests } from '../../services/redis/redis-for-tests.ts'
 import { chargeOf, minute, remaining } from './charge.ts'
 import { ownPrefix } from './own-prefix.ts'
 
 const brief = { ...minute, windowMs: 400 }
 
-let server: RedisServer
-let client: Redis
+const redis = redisClientForTests()
 let prefix: string
 let name: string
 let backend: Backend<Promise<Answer>>
 
-beforeAll(async () => {
-  server = await startRedis()
-  client = server.client()
-  await client.ping()
-})
-
-afterAll(() => server.stop())
-
 beforeEach(() => {
   prefix = ownPrefix()
   name = `${prefix}:{a}:exact/minute/fixed-window@1/60000`
-  backend = redisBackend(client, { prefix })
+  backend = redisBackend(redis.client, { prefix })
 })
 
 describe('a key', () => {
   test('expires when all of its units are available again, or an eighth of that time later', async () => {
     const { verdicts } = await backend.takeAll([chargeOf(backend, minute, 'a')])
-    const lives = await client.pttl(name)
+    const lives = await redis.client.pttl(name)
     const { resetAfterMs } = verdicts[0]
     expect(lives).toBeLessThanOrEqual(1.125 * resetAfterMs)
     // the command took some time
@@ -44,30 +34,30 @@ describe('a key', () => {
     async (algorithm) => {
       const policy = { name: 'minute', algorithm, limit: 1_000, windowMs: 60_000 }
       let now = 1_700_000_000_000
-      const simulated = redisBackend(client, { prefix, serverTime: () => now })
+      const simulated = redisBackend(redis.client, { prefix, serverTime: () => now })
       const take = (): Promise<Answer> => simulated.takeAll([chargeOf(simulated, policy, 'a')])
       for (let taken = 0; taken < 500; taken++) await take()
-      const [key] = await client.keys(`${prefix}*`)
+      const [key] = await redis.client.keys(`${prefix}*`)
       const oneDay = 86_400_000
-      await client.pexpire(key, oneDay)
+      await redis.client.pexpire(key, oneDay)
       now += 20
       await take()
-      expect(await client.pttl(key)).toBeGreaterThan(oneDay / 2)
-      await client.pexpire(key, 30_000)
+      expect(await redis.client.pttl(key)).toBeGreaterThan(oneDay / 2)
+      await redis.client.pexpire(key, 30_000)
       now += 60_000
       await take()
-      expect(await client.pttl(key)).toBeGreaterThan(30_000)
+      expect(await redis.client.pttl(key)).toBeGreaterThan(30_000)
     },
   )
 
   test('that lost its expiry still counts, and has an expiry again after the next write', async () => {
     const ofBrief = `${prefix}:{a}:exact/minute/fixed-window@1/400`
     await backend.takeAll([chargeOf(backend, brief, 'a', 5)])
-    await client.persist(ofBrief)
+    await redis.client.persist(ofBrief)
     await eventually(async () => (await remaining(backend, brief, 'a')) === 5, { what: 'a new window' })
-    expect(await client.pttl(ofBrief)).toBe(-1)
+    expect(await redis.client.pttl(ofBrief)).toBe(-1)
     await backend.takeAll([chargeOf(backend, brief, 'a')])
-    expect(await client.pttl(ofBrief)).toBeGreaterThan(0)
+    expect(await redis.client.pttl(ofBrief)).toBeGreaterThan(0)
   })
 
   test('is not created by a peek, a denial, a take of 0 or a refund', async () => {
@@ -75,7 +65,7 @@ describe('a key', () => {
     await backend.takeAll([chargeOf(backend, minute, 'a', 6)])
     await backend.takeAll([chargeOf(backend, minute, 'a', 0)])
     await backend.adjustAll([chargeOf(backend, minute, 'a', -1)], Number.POSITIVE_INFINITY)
-    expect(await client.keys(`${prefix}*`)).toEqual([])
+    expect(await redis.client.keys(`${prefix}*`)).toEqual([])
   })
 
   test('with a debt longer than Redis can represent is kept as long as possible', async () => {

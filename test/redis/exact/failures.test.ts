@@ -1,28 +1,19 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { beforeEach, describe, expect, test } from '@jest/globals'
 import type { Answer, Backend } from '@sluice/limiter-core'
 import { redisBackend } from '@sluice/redis'
 import { Redis } from 'ioredis'
 import { freePort } from '../../services/free-port.ts'
-import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
+import { redisClientForTests } from '../../services/redis/redis-for-tests.ts'
 import { bucket, chargeOf, hour, minute, remaining } from './charge.ts'
 import { ownPrefix } from './own-prefix.ts'
 
-let server: RedisServer
-let client: Redis
+const redis = redisClientForTests()
 let prefix: string
 let backend: Backend<Promise<Answer>>
 
-beforeAll(async () => {
-  server = await startRedis()
-  client = server.client()
-  await client.ping()
-})
-
-afterAll(() => server.stop())
-
 beforeEach(() => {
   prefix = ownPrefix()
-  backend = redisBackend(client, { prefix })
+  backend = redisBackend(redis.client, { prefix })
 })
 
 const nameOf = (key: string): string => `${prefix}:{${key}}:exact/minute/fixed-window@1/60000`
@@ -36,9 +27,9 @@ async function codeOf(promise: Promise<unknown>): Promise<string> {
 
 describe('a key with a foreign value', () => {
   const spoil = {
-    'a list': () => client.lpush(nameOf('spoilt'), 'x'),
-    'a foreign string': () => client.set(nameOf('spoilt'), 'hello, world'),
-    'a string as long as one and a half cells': () => client.set(nameOf('spoilt'), 'x'.repeat(24)),
+    'a list': () => redis.client.lpush(nameOf('spoilt'), 'x'),
+    'a foreign string': () => redis.client.set(nameOf('spoilt'), 'hello, world'),
+    'a string as long as one and a half cells': () => redis.client.set(nameOf('spoilt'), 'x'.repeat(24)),
   }
 
   test.each(Object.entries(spoil))('fails without affecting others: %s', async (_, spoilIt) => {
@@ -72,8 +63,11 @@ describe('a key with a foreign value', () => {
 
 describe('a server that rejects writes', () => {
   const states = {
-    READONLY: { begin: () => client.replicaof('127.0.0.1', 1), end: () => client.replicaof('NO', 'ONE') },
-    OOM: { begin: () => client.config('SET', 'maxmemory', 1), end: () => client.config('SET', 'maxmemory', 0) },
+    READONLY: { begin: () => redis.client.replicaof('127.0.0.1', 1), end: () => redis.client.replicaof('NO', 'ONE') },
+    OOM: {
+      begin: () => redis.client.config('SET', 'maxmemory', 1),
+      end: () => redis.client.config('SET', 'maxmemory', 0),
+    },
   }
 
   test.each(Object.entries(states))(
@@ -129,7 +123,7 @@ describe('an unreachable server', () => {
   })
 
   test('is connected to by the first request of a client with a lazy connection', async () => {
-    const lazy = new Redis({ port: server.port, ...brief, lazyConnect: true })
+    const lazy = new Redis({ port: redis.server.port, ...brief, lazyConnect: true })
     const awake = redisBackend(lazy, { prefix })
     expect((await awake.takeAll([chargeOf(awake, hour, 'a')])).verdicts[0].remaining).toBe(99)
     awake.close?.()

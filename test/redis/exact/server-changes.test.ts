@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { beforeEach, describe, expect, test } from '@jest/globals'
 import type { AlgorithmName, Policy } from '@sluice/limiter-core'
 import { redisBackend } from '@sluice/redis'
-import type { Redis } from 'ioredis'
 import { eventually } from '../../services/eventually.ts'
 import { onFreePorts } from '../../services/free-port.ts'
-import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
+import { redisClientForTests } from '../../services/redis/redis-for-tests.ts'
+import { startRedis } from '../../services/redis/redis-server.ts'
 import { chargeOf } from './charge.ts'
 
 const HOUR_MS = 3_600_000
@@ -17,22 +17,13 @@ const algorithms: readonly [AlgorithmName, number][] = [
   ['gcra', 1],
 ]
 
-let server: RedisServer
-let client: Redis
+const redis = redisClientForTests()
 let now: number
-
-beforeAll(async () => {
-  server = await startRedis()
-  client = server.client()
-  await client.ping()
-})
 
 beforeEach(async () => {
   now = 2e12
-  await client.flushall()
+  await redis.client.flushall()
 })
-
-afterAll(() => server.stop())
 
 const policyOf = (algorithm: AlgorithmName, slices: number, limit: number): Policy => ({
   ...{ name: 'api', algorithm, limit, windowMs: 60_000 },
@@ -43,7 +34,7 @@ describe.each(algorithms)('a key of %s with %d slices', (algorithm, slices) => {
   const policy = policyOf(algorithm, slices, 10)
 
   test("that was denied waits no longer than the step when the server's clock is set back", async () => {
-    const backend = redisBackend(client, { serverTime: () => now })
+    const backend = redisBackend(redis.client, { serverTime: () => now })
     const take = async () => (await backend.takeAll([chargeOf(backend, policy, 'k')])).verdicts[0]
     for (let unit = 0; unit < 10; unit++) await take()
     const before = (await take()).retryAfterMs
@@ -55,7 +46,7 @@ describe.each(algorithms)('a key of %s with %d slices', (algorithm, slices) => {
   })
 
   test('keeps its usage when its limit changes, and changes back', async () => {
-    const backend = redisBackend(client, { serverTime: () => now })
+    const backend = redisBackend(redis.client, { serverTime: () => now })
     const left = async (limit: number): Promise<number> =>
       (await backend.peekAll([chargeOf(backend, policyOf(algorithm, slices, limit), 'k')])).verdicts[0].remaining
     for (let unit = 0; unit < 8; unit++) await backend.takeAll([chargeOf(backend, policy, 'k')])

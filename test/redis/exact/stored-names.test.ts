@@ -1,30 +1,21 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import { hashSlot, type RedisBackendOptions, redisBackend } from '@sluice/redis'
 import { hostileKeys } from '@sluice/testkit'
 import type { Redis } from 'ioredis'
-import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
+import { redisClientForTests } from '../../services/redis/redis-for-tests.ts'
 import { bucket, chargeOf, hour, minute, remaining } from './charge.ts'
 import { ownPrefix } from './own-prefix.ts'
 
 const SECRET = 'a secret of the fleet'
 
-let server: RedisServer
-let client: Redis
-
-beforeAll(async () => {
-  server = await startRedis()
-  client = server.client()
-  await client.ping()
-})
-
-afterAll(() => server.stop())
+const redis = redisClientForTests()
 
 /** Returns the name under which a take of `key` is stored, without the prefix. */
 async function storedAs(key: string, options: RedisBackendOptions = {}, policies = [minute]): Promise<string[]> {
   const prefix = ownPrefix()
-  const backend = redisBackend(client, { prefix, ...options })
+  const backend = redisBackend(redis.client, { prefix, ...options })
   await backend.takeAll(policies.map((policy) => chargeOf(backend, policy, key)))
-  const names = await client.keys(`${prefix}:*`)
+  const names = await redis.client.keys(`${prefix}:*`)
   return names.map((name) => name.slice(prefix.length)).sort()
 }
 
@@ -71,7 +62,7 @@ describe('names', () => {
   })
 
   test('of hostile keys have separate counts if all are hashed', async () => {
-    const backend = redisBackend(client, { prefix: ownPrefix(), hashKeys: 'all', secret: SECRET })
+    const backend = redisBackend(redis.client, { prefix: ownPrefix(), hashKeys: 'all', secret: SECRET })
     for (const key of hostileKeys) await backend.takeAll([chargeOf(backend, minute, key, 2)])
     for (const key of hostileKeys) expect(await remaining(backend, minute, key)).toBe(3)
   })
@@ -90,11 +81,11 @@ describe('options', () => {
     ['an invalid server time', { serverTime: 17 }, 'SLUICE_BAD_OPTION'],
     ['an unknown option', { perfix: 'a' }, 'SLUICE_BAD_OPTION'],
   ])('reject %s', (_, options, code) => {
-    expect(() => redisBackend(client, options as RedisBackendOptions)).toThrow(expect.objectContaining({ code }))
+    expect(() => redisBackend(redis.client, options as RedisBackendOptions)).toThrow(expect.objectContaining({ code }))
   })
 
   test('never include a short secret in an error message', () => {
-    expect(() => redisBackend(client, { secret: 'hunter2' })).toThrow(/^(?!.*hunter2)/)
+    expect(() => redisBackend(redis.client, { secret: 'hunter2' })).toThrow(/^(?!.*hunter2)/)
   })
 
   test.each([undefined, null, {}, 'redis://localhost'])('reject the client %p', (none) => {

@@ -1,32 +1,22 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { beforeEach, describe, expect, test } from '@jest/globals'
 import { type Backend, type Clock, type Decision, type Policy, systemClock } from '@sluice/limiter-core/backend'
 import { redisBackend, scriptRunner } from '@sluice/redis'
-import type { Redis } from 'ioredis'
-import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
+import { redisClientForTests } from '../../services/redis/redis-for-tests.ts'
 import { chargeOf, hour, minute, remaining } from './charge.ts'
 import { ownPrefix } from './own-prefix.ts'
 import { RecordingRunner } from './recording-runner.ts'
 
-let server: RedisServer
-let client: Redis
+const redis = redisClientForTests()
 let runner: RecordingRunner
 let prefix: string
 let shiftMs: number
 const clock: Clock = { ...systemClock, now: () => systemClock.now() + shiftMs }
 let backend: Backend
 
-beforeAll(async () => {
-  server = await startRedis()
-  client = server.client()
-  await client.ping()
-})
-
-afterAll(() => server.stop())
-
 beforeEach(() => {
   shiftMs = 0
   prefix = ownPrefix()
-  runner = new RecordingRunner(scriptRunner(client))
+  runner = new RecordingRunner(scriptRunner(redis.client))
   backend = redisBackend(runner, { prefix, clock })
 })
 
@@ -73,7 +63,7 @@ describe('a take of one charge', () => {
 
   test('of a key with a foreign value fails alone, and the next one is sent at once', async () => {
     await takeOne(minute, 'a')
-    await client.set(`${prefix}:{spoilt}:exact/minute/fixed-window@1/60000`, 'hello')
+    await redis.client.set(`${prefix}:{spoilt}:exact/minute/fixed-window@1/60000`, 'hello')
     await expect(takeOne(minute, 'spoilt')).rejects.toMatchObject({ code: 'WRONGTYPE', keyOnly: true })
     const taken = takeOne(minute, 'a')
     expect((await taken).binding.remaining).toBe(3)

@@ -1,30 +1,24 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import { createInflightLimiter, type InflightBackend, type InflightLimiter } from '@sluice/limiter-core'
 import { inflightContract } from '@sluice/testkit'
 import type { Redis } from 'ioredis'
-import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
+import { forTests } from '../../services/for-tests.ts'
+import { redisForTests } from '../../services/redis/redis-for-tests.ts'
 import { clients, Fleet } from './fleet.ts'
 
-let server: RedisServer
-let fleet: Fleet
+const redis = redisForTests()
+const fleet = forTests(
+  () => new Fleet(redis.server.port),
+  (one) => one.close(),
+)
 let made = 0
-
-beforeAll(async () => {
-  server = await startRedis()
-  fleet = new Fleet(server.port)
-})
-
-afterAll(async () => {
-  await fleet.close()
-  await server.stop()
-})
 
 describe.each(clients)('redisInflight over %s', (_, Client) => {
   let client: Redis | undefined
 
   inflightContract({ describe, test }, async ({ limit, clock, observers, maxHoldMs }) => {
-    client ??= await fleet.client(Client)
-    const backend = fleet.backend(client, {
+    client ??= await fleet.current.client(Client)
+    const backend = fleet.current.backend(client, {
       clock,
       serverTime: () => clock.now(),
       prefix: `contract-${made++}`,

@@ -1,20 +1,11 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import type { Redis } from 'ioredis'
-import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
+import { expect, test } from '@jest/globals'
+import { redisClientForTests } from '../../services/redis/redis-for-tests.ts'
 import { type Contention, contend } from './contention.ts'
 import { fairness, maxMinShares } from './fairness.ts'
 
 const MS = 10_000
 
-let server: RedisServer
-let client: Redis
-
-beforeAll(async () => {
-  server = await startRedis()
-  client = server.client()
-})
-
-afterAll(() => server.stop())
+const redis = redisClientForTests()
 
 const mixes = [
   [10, 10, 10, 10],
@@ -30,8 +21,8 @@ const cases = works.flatMap((work) => mixes.map((tasks) => ({ ...work, tasks, ms
 test.each(cases)(
   'ten seconds of $tasks tasks per process, $limit permits, held for $holdMs ms: no process starves',
   async (work) => {
-    await client.flushall()
-    const { permits, asks, calls } = await contend(server.url, client, work)
+    await redis.client.flushall()
+    const { permits, asks, calls } = await contend(redis.server.url, redis.client, work)
     const shares = maxMinShares(work.tasks, work.limit)
     const ofShares = permits.map((got, at) => got / shares[at])
     console.info(

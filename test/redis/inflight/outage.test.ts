@@ -1,26 +1,20 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { beforeEach, describe, expect, test } from '@jest/globals'
 import { createInflightLimiter, type Observer, type Permit } from '@sluice/limiter-core'
 import { isPromise, systemClock } from '@sluice/limiter-core/backend'
 import { Redis } from 'ioredis'
-import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
+import { forTests } from '../../services/for-tests.ts'
+import { redisForTests } from '../../services/redis/redis-for-tests.ts'
 import { clients, eventually, Fleet } from './fleet.ts'
 
-let server: RedisServer
-let fleet: Fleet
+const redis = redisForTests()
+const fleet = forTests(
+  () => new Fleet(redis.server.port),
+  (one) => one.close(),
+)
 let events: string[]
-
-beforeAll(async () => {
-  server = await startRedis()
-  fleet = new Fleet(server.port)
-})
 
 beforeEach(() => {
   events = []
-})
-
-afterAll(async () => {
-  await fleet.close()
-  await server.stop()
 })
 
 /** Events of backends from earlier tests are ignored. */
@@ -38,11 +32,11 @@ function observers(): readonly Observer[] {
 describe.each(clients)('redisInflight over %s', (version, Client) => {
   test('answers by the local count at once while Redis is down, and by the shared count soon afterwards', async () => {
     const limit = 3
-    const client = await fleet.client(Client)
-    const backend = fleet.backend(client, { leaseMs: 1_200, observers: observers() })
+    const client = await fleet.current.client(Client)
+    const backend = fleet.current.backend(client, { leaseMs: 1_200, observers: observers() })
     const cap = createInflightLimiter({ name: `gone over ${version}`, limit, backend })
     const before = (await cap.acquire('k')) as Permit
-    await server.kill()
+    await redis.server.kill()
     await eventually(async () => (await cap.count('k')) >= 0 && events.includes('breaker open'), true)
     const asked = [cap.acquire('k'), cap.acquire('k'), cap.acquire('k')]
     // like a cap in memory
@@ -50,9 +44,9 @@ describe.each(clients)('redisInflight over %s', (version, Client) => {
     expect(asked.map((permit) => permit !== undefined)).toEqual([true, true, false])
     before.release()
     expect(cap.count('k')).toBe(2)
-    await server.restart()
+    await redis.server.restart()
     const backAt = systemClock.now()
-    const watching = await fleet.member({ deadlineMs: 400 })
+    const watching = await fleet.current.member({ deadlineMs: 400 })
     await eventually(() => watching.count?.('k', { name: `gone over ${version}`, limit }), 2)
     expect(systemClock.now() - backAt).toBeLessThan(2_000)
     expect(events).toContain('backendFailed CONNECTION')
@@ -65,7 +59,7 @@ describe('a start while Redis is down', () => {
     const nobody = new Redis({ port: 1, host: '127.0.0.1', lazyConnect: true, retryStrategy: () => 100 })
     nobody.on('error', () => {})
     nobody.connect().catch(() => {})
-    const backend = fleet.backend(nobody, {})
+    const backend = fleet.current.backend(nobody, {})
     const cap = createInflightLimiter({ name: 'down', limit: 2, backend })
     const asked = await Promise.all([cap.acquire(), cap.acquire(), cap.acquire()])
     expect(asked.filter((permit) => permit !== undefined)).toHaveLength(2)
@@ -78,43 +72,43 @@ describe('a start while Redis is down', () => {
 
 describe('a stalled server', () => {
   test('delays no request beyond the deadline, and late permits are released', async () => {
-    const backend = await fleet.member({ deadlineMs: 100, observers: observers() })
-    const other = await fleet.member({ deadlineMs: 3_000, leaseMs: 10_000 })
+    const backend = await fleet.current.member({ deadlineMs: 100, observers: observers() })
+    const other = await fleet.current.member({ deadlineMs: 3_000, leaseMs: 10_000 })
     const cap = createInflightLimiter({ name: 'still', limit: 500, backend })
     const others = createInflightLimiter({ name: 'still', limit: 500, backend: other })
     await cap.count('k')
-    server.pause()
+    redis.server.pause()
     const requestedAt = systemClock.now()
     const permits = await Promise.all([1, 2].map(() => cap.acquire('k')))
     expect(systemClock.now() - requestedAt).toBeLessThan(1_000)
     // a call that is late because this process was stalled is excused, once
     while (!events.includes('backendFailed LATE')) permits.push(await cap.acquire('k'))
     expect(permits).not.toContain(undefined)
-    server.resume()
+    redis.server.resume()
     await eventually(() => others.count('k'), permits.length)
     for (const permit of permits) permit?.release()
     await eventually(() => others.count('k'), 0)
   })
 
   test('lets a backend close within its deadline', async () => {
-    const backend = await fleet.member({ deadlineMs: 200 })
+    const backend = await fleet.current.member({ deadlineMs: 200 })
     const cap = createInflightLimiter({ name: 'closing', limit: 5, backend })
     const permit = await cap.acquire('k')
-    server.pause()
+    redis.server.pause()
     const asked = cap.acquire('k')
     const closedAt = systemClock.now()
     await backend.close?.()
     expect(systemClock.now() - closedAt).toBeLessThan(1_000)
     expect(await asked).toBeDefined()
-    server.resume()
+    redis.server.resume()
     permit?.release()
   })
 })
 
 describe('a server without free memory', () => {
   test('is reported with its error code, and still accepts releases', async () => {
-    const admin = await fleet.client()
-    const backend = await fleet.member({ deadlineMs: 15_000, leaseMs: 60_000, observers: observers() })
+    const admin = await fleet.current.client()
+    const backend = await fleet.current.member({ deadlineMs: 15_000, leaseMs: 60_000, observers: observers() })
     const cap = createInflightLimiter({ name: 'full', limit: 5, backend })
     const permit = await cap.acquire('k')
     await admin.config('SET', 'maxmemory', '1')
@@ -129,14 +123,14 @@ describe('a server without free memory', () => {
 
 describe('a heartbeat with thousands of keys', () => {
   test('renews them all, and does not delay other requests', async () => {
-    const admin = await fleet.client()
-    const backend = await fleet.member({ deadlineMs: 1_000, leaseMs: 4_000 })
+    const admin = await fleet.current.client()
+    const backend = await fleet.current.member({ deadlineMs: 1_000, leaseMs: 4_000 })
     const cap = createInflightLimiter({ name: 'many', limit: 5, backend })
     const keys = Array.from({ length: 3_000 }, (_, index) => `many ${index}`)
     await Promise.all(keys.map((key) => cap.acquire(key)))
     await admin.flushall()
     await eventually(async () => (await admin.keys('*default/many/*')).length, keys.length)
-    const other = await fleet.member({ deadlineMs: 1_000 })
+    const other = await fleet.current.member({ deadlineMs: 1_000 })
     const counts = await Promise.all(keys.map((key) => other.count?.(key, { name: 'many', limit: 5 })))
     expect(new Set(counts)).toEqual(new Set([1]))
   })

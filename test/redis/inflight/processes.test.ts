@@ -1,9 +1,9 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { beforeEach, describe, expect, test } from '@jest/globals'
 import { systemClock } from '@sluice/limiter-core/backend'
 import type { RedisInflightOptions } from '@sluice/redis'
-import type { Redis } from 'ioredis'
+import { endedAfterEach } from '../../services/for-tests.ts'
 import { type ChildNode, startNode } from '../../services/processes/child-node.ts'
-import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
+import { redisClientForTests } from '../../services/redis/redis-for-tests.ts'
 import { eventually } from './fleet.ts'
 
 type Member = ChildNode<typeof import('./children/member.ts')>
@@ -16,31 +16,17 @@ const STEADY: RedisInflightOptions = { leaseMs: LEASE_MS, deadlineMs: 400 }
 const PATIENT: RedisInflightOptions = { leaseMs: 60_000, deadlineMs: 10_000 }
 const KEY = 'sluice:{k}:default/fleet/inflight@1'
 
-let server: RedisServer
-let client: Redis
-const members: Member[] = []
-
-beforeAll(async () => {
-  server = await startRedis()
-  client = server.client()
-})
+const redis = redisClientForTests()
+const members = endedAfterEach<Member>((member) => member.stop())
 
 beforeEach(async () => {
-  await client.flushall()
-})
-
-afterEach(async () => {
-  await Promise.all(members.splice(0).map((member) => member.stop()))
-})
-
-afterAll(async () => {
-  await server.stop()
+  await redis.client.flushall()
 })
 
 /** Starts processes that share a cap. */
 async function join(count: number, limit: number, options: RedisInflightOptions): Promise<void> {
   for (let started = 0; started < count; started++) members.push(startNode('redis/inflight/children/member.ts'))
-  await Promise.all(members.map((member) => member.call('join', server.url, limit, options)))
+  await Promise.all(members.map((member) => member.call('join', redis.server.url, limit, options)))
 }
 
 describe('four processes', () => {
@@ -124,10 +110,10 @@ describe('a server that is killed and restarts empty', () => {
     await join(4, 20, OPTIONS)
     const held = await Promise.all(members.map((member) => member.call('acquire', 3)))
     expect(held).toEqual([3, 3, 3, 3])
-    await server.kill()
+    await redis.server.kill()
     await Promise.all(members.map((member) => member.call('release', 1)))
     expect(await members[0].call('acquire', 2)).toBe(2)
-    await server.restart()
+    await redis.server.restart()
     const backAt = systemClock.now()
     await eventually(storedPlaces, 10)
     expect(systemClock.now() - backAt).toBeLessThan(LEASE_MS / 3 + 1_000)
@@ -140,12 +126,12 @@ describe('a server that stalls', () => {
   test('delays no request, and recovers', async () => {
     await join(2, 20, OPTIONS)
     await Promise.all(members.map((member) => member.call('acquire', 3)))
-    server.pause()
+    redis.server.pause()
     const requestedAt = systemClock.now()
     expect(await members[0].call('acquire', 1)).toBe(1)
     expect(systemClock.now() - requestedAt).toBeLessThan(1_000)
     await Promise.all(members.map((member) => member.call('release', 2)))
-    server.resume()
+    redis.server.resume()
     await eventually(storedPlaces, 3)
     const seen = await Promise.all(members.map((member) => member.call('seen')))
     expect(seen).toEqual(seen.map(() => ({ lost: 0, unhandled: [] })))
@@ -153,6 +139,6 @@ describe('a server that stalls', () => {
 })
 
 async function storedPlaces(): Promise<number> {
-  const fields = Object.values(await client.hgetall(KEY))
+  const fields = Object.values(await redis.client.hgetall(KEY))
   return fields.reduce((sum, field) => sum + Number(field.split(' ')[0]), 0)
 }

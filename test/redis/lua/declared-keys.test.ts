@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { afterAll, beforeAll, describe, test } from '@jest/globals'
+import { beforeAll, describe, test } from '@jest/globals'
 import { MemoryLedger } from '@sluice/counters'
 import { redisCounters } from '@sluice/counters/redis'
 import { createInflightLimiter, createLimiter } from '@sluice/limiter-core'
@@ -14,9 +14,8 @@ import {
   syncedBackend,
 } from '@sluice/redis'
 import { redisUniques } from '@sluice/redis/uniques'
-import type { Redis } from 'ioredis'
 import { eventually } from '../../services/eventually.ts'
-import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
+import { redisClientForTests } from '../../services/redis/redis-for-tests.ts'
 
 /** A command that ran in a script, and the keys that the call of the script declared. */
 interface Ran {
@@ -55,14 +54,11 @@ const NEWER: Readonly<Record<string, readonly string[]>> = {
 }
 const ALGORITHMS = ['fixed-window', 'sliding-window', 'sliding-log', 'token-bucket', 'gcra'] as const
 
-let server: RedisServer
-let client: Redis
+const redis = redisClientForTests()
 const ran: Ran[] = []
 
 beforeAll(async () => {
-  server = await startRedis()
-  client = server.client()
-  const monitor = await server.client().monitor()
+  const monitor = await redis.server.client().monitor()
   let declared: readonly string[] = []
   monitor.on('monitor', (_time: string, args: string[], source: string) => {
     const [name, , count] = args
@@ -70,8 +66,6 @@ beforeAll(async () => {
     else ran.push({ command: [name.toUpperCase(), ...args.slice(1)], declared })
   })
 })
-
-afterAll(() => server.stop())
 
 function keysOf([name, ...rest]: readonly string[]): readonly string[] {
   if (NO_KEY.includes(name)) return []
@@ -84,7 +78,7 @@ async function limits(): Promise<void> {
   const policies = ALGORITHMS.map((algorithm) => ({ name: algorithm, algorithm, limit: 3, window: '1m' }) as const)
   const makers = { redisBackend, leasedBackend, syncedBackend }
   for (const [scope, make] of Object.entries(makers)) {
-    const backend = make(client)
+    const backend = make(redis.client)
     // a synced backend counts no logs
     const counted = make === syncedBackend ? policies.filter(({ algorithm }) => algorithm !== 'sliding-log') : policies
     for (const some of [...counted.map((policy) => [policy]), counted]) {
@@ -101,11 +95,11 @@ async function limits(): Promise<void> {
 }
 
 async function others(): Promise<void> {
-  const cap = createInflightLimiter({ limit: 2, backend: redisInflight(client) })
+  const cap = createInflightLimiter({ limit: 2, backend: redisInflight(redis.client) })
   const permits = [await cap.acquire('key'), await cap.acquire('key'), await cap.acquire('key')]
   for (const permit of permits) permit?.release()
   const heard: string[] = []
-  const channels = [redisChannel(client, { tickMs: 10 }), redisChannel(client, { tickMs: 10 })]
+  const channels = [redisChannel(redis.client, { tickMs: 10 }), redisChannel(redis.client, { tickMs: 10 })]
   for (const channel of channels) channel.subscribe('topic', (message) => heard.push(Buffer.from(message).toString()))
   await eventually(
     async () => {
@@ -114,16 +108,16 @@ async function others(): Promise<void> {
     },
     { what: 'a message' },
   )
-  const sums = redisSums(client, { name: 'sums', tickMs: 10 })
+  const sums = redisSums(redis.client, { name: 'sums', tickMs: 10 })
   sums.add('a', 2)
   await eventually(async () => sums.get('a') === 2, { what: 'a sum' })
-  const uniques = redisUniques(client, { name: 'uniques', tickMs: 10 })
+  const uniques = redisUniques(redis.client, { name: 'uniques', tickMs: 10 })
   uniques.add('a')
   await eventually(async () => uniques.count() === 1, { what: 'a count of keys' })
-  const records = redisRecords(client)
+  const records = redisRecords(redis.client)
   await records.put('a', 'text', Date.now() + 60_000)
   assert.deepEqual(await records.all(), ['text'])
-  const counters = redisCounters(client, { name: 'usage', ledger: new MemoryLedger(systemClock) })
+  const counters = redisCounters(redis.client, { name: 'usage', ledger: new MemoryLedger(systemClock) })
   await counters.increment('a', 1)
   await counters.read('a')
   await Promise.all([...channels, sums, uniques, counters, cap].map((one) => (one as { close(): unknown }).close()))

@@ -1,23 +1,12 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import { algorithms, type CompiledPolicy, type Policy } from '@sluice/limiter-core/backend'
 import { baseSeed, numberOfRuns, type SeededRandom, seededRandom } from '@sluice/testkit'
-import { Redis } from 'ioredis'
 import { algorithmTexts } from '../../../packages/redis/src/lua/algorithms/generated.ts'
 import { constantNames, policyArgs } from '../../../packages/redis/src/lua/policy-args.ts'
 import { drawnPolicy, translatedPolicies } from '../../algorithms/drawn-policy.ts'
-import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
+import { redisClientForTests } from '../../services/redis/redis-for-tests.ts'
 
-let server: RedisServer
-let redis: Redis
-
-beforeAll(async () => {
-  server = await startRedis()
-  redis = new Redis(server.port)
-})
-afterAll(async () => {
-  redis?.disconnect()
-  await server?.stop()
-})
+const redis = redisClientForTests()
 
 const HISTORIES = numberOfRuns(300)
 const STEPS = 60
@@ -109,7 +98,7 @@ test.each(translatedPolicies)('the Lua code of %o equals its class to the bit', 
     const policy = drawnPolicy(random, some)
     const compiled = algorithms[policy.algorithm].compile(policy)
     const steps = randomSteps(random, policy, compiled.capacity)
-    const reply = String(await redis.eval(scriptOf(compiled), 0, ...steps.flat().map(String)))
+    const reply = String(await redis.client.eval(scriptOf(compiled), 0, ...steps.flat().map(String)))
     const found = reply.split(' ').map(Number)
     const expected = numbersOf(compiled, steps)
     expect({ seed, policy, steps: found }).toEqual({ seed, policy, steps: expected })

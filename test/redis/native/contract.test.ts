@@ -4,17 +4,11 @@ import type { Clock } from '@sluice/limiter-core'
 import { type RedisClient, redisBackend } from '@sluice/redis'
 import { backendContract, type FakeClock } from '@sluice/testkit'
 import { type IncrexProxy, startIncrexProxy } from '../../services/redis/increx-proxy.ts'
-import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
+import { redisForTests } from '../../services/redis/redis-for-tests.ts'
 import { type Connected, historiesOver, singleServerClients } from '../connected-clients.ts'
 import { ownPrefix } from '../exact/own-prefix.ts'
 
-let server: RedisServer
-
-beforeAll(async () => {
-  server = await startRedis()
-})
-
-afterAll(() => server.stop())
+const redis = redisForTests()
 
 /** Redis expires keys at whole milliseconds, so that the numbers are those of the models only if the clock has them. */
 function inWholeMs(clock: FakeClock): FakeClock {
@@ -29,7 +23,7 @@ describe.each(singleServerClients)('redisBackend with native commands over %s', 
   let clock: Clock | undefined
 
   beforeAll(async () => {
-    proxy = await startIncrexProxy(server.port, { serverTime: () => clock?.now() ?? 0 })
+    proxy = await startIncrexProxy(redis.server.port, { serverTime: () => clock?.now() ?? 0 })
     connected = await connect(proxy.port)
   })
 

@@ -1,30 +1,24 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { type Backend, type Clock, type Decision, type Policy, systemClock } from '@sluice/limiter-core/backend'
 import { leasedBackend, type RedisClient, redisBackend, type ScriptRunner, scriptRunner } from '@sluice/redis'
 import { eventually } from '../../services/eventually.ts'
 import { type IncrexProxy, startIncrexProxy } from '../../services/redis/increx-proxy.ts'
-import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
+import { redisForTests } from '../../services/redis/redis-for-tests.ts'
 import { chargeOf, remaining } from '../exact/charge.ts'
 import { ownPrefix } from '../exact/own-prefix.ts'
 
 const minute: Policy = { name: 'minute', algorithm: 'fixed-window', limit: 5, windowMs: 60_000 }
 const beside: Policy = { name: 'beside', algorithm: 'token-bucket', limit: 50, windowMs: 60_000 }
 
-let server: RedisServer
+const redis = redisForTests()
 let proxy: IncrexProxy
 let prefix: string
 let shiftMs: number
 const clock: Clock = { ...systemClock, now: () => systemClock.now() + shiftMs }
 let made: Backend[]
 
-beforeAll(async () => {
-  server = await startRedis()
-})
-
-afterAll(() => server.stop())
-
 beforeEach(async () => {
-  proxy = await startIncrexProxy(server.port)
+  proxy = await startIncrexProxy(redis.server.port)
   prefix = ownPrefix()
   shiftMs = 0
   made = []
@@ -37,7 +31,7 @@ afterEach(async () => {
 
 /** Creates the backend of a process that is connected to the server through the proxy. */
 async function process(nativeCommands: boolean, wrap?: (client: RedisClient) => ScriptRunner): Promise<Backend> {
-  const client = server.client({ port: proxy.port })
+  const client = redis.server.client({ port: proxy.port })
   await client.ping()
   const backend = redisBackend(wrap?.(client) ?? client, { prefix, clock, nativeCommands })
   made.push(backend)
@@ -52,7 +46,7 @@ function take(backend: Backend, key: string, cost = 1): Promise<Decision> {
 }
 
 function stored(key: string): Promise<string | null> {
-  return server.client().get(`${prefix}:{${key}}:exact/minute/fixed-window@1/60000`)
+  return redis.server.client().get(`${prefix}:{${key}}:exact/minute/fixed-window@1/60000`)
 }
 
 async function commandsOf(run: () => Promise<unknown>): Promise<number> {
@@ -123,7 +117,7 @@ describe('a take of one fixed window', () => {
   })
 
   test('without a deadline uses a command as soon as the time of the server is known', async () => {
-    const client = server.client({ port: proxy.port })
+    const client = redis.server.client({ port: proxy.port })
     await client.ping()
     const backend = redisBackend(client, { prefix, nativeCommands: true })
     made.push(backend)
@@ -158,7 +152,7 @@ describe('a take of one fixed window', () => {
     const backend = await process(true, over)
     expect(await commandsOf(() => take(backend, 'a'))).toBe(0)
     expect(await stored('a')).toBe('1')
-    const client = server.client({ port: proxy.port, keyPrefix: 'own:' })
+    const client = redis.server.client({ port: proxy.port, keyPrefix: 'own:' })
     await client.ping()
     const prefixed = redisBackend(client, { prefix, nativeCommands: true })
     made.push(prefixed)
@@ -169,8 +163,8 @@ describe('a take of one fixed window', () => {
   test('fails for a value that is not a count, and for one that never expires', async () => {
     const backend = await process(true)
     const [list, endless] = ['list', 'endless'].map((key) => `${prefix}:{${key}}:exact/minute/fixed-window@1/60000`)
-    await server.client().lpush(list, 'a')
-    await server.client().set(endless, '5')
+    await redis.server.client().lpush(list, 'a')
+    await redis.server.client().set(endless, '5')
     await expect(take(backend, 'list')).rejects.toMatchObject({ code: 'WRONGTYPE' })
     await expect(take(backend, 'endless')).rejects.toMatchObject({ code: 'WRONGTYPE' })
   })
@@ -249,7 +243,7 @@ describe('a process that leases units', () => {
   test('leases what native commands have left', async () => {
     const hour: Policy = { name: 'hour', algorithm: 'fixed-window', limit: 1_000, windowMs: 3_600_000 }
     const native = await process(true)
-    const leased = leasedBackend(server.client(), { prefix, clock })
+    const leased = leasedBackend(redis.server.client(), { prefix, clock })
     const spend = async (backend: Backend, units: number): Promise<number> => {
       const { counter } = chargeOf(backend, hour, 'a')
       let allowed = 0
@@ -262,7 +256,7 @@ describe('a process that leases units', () => {
     expect(await spend(native, 400)).toBe(400)
     expect(await spend(leased, 100)).toBe(100)
     await leased.close?.()
-    expect(await server.client().get(`${prefix}:{a}:exact/hour/fixed-window@1/3600000`)).toBe('500')
+    expect(await redis.server.client().get(`${prefix}:{a}:exact/hour/fixed-window@1/3600000`)).toBe('500')
     expect(await spend(native, 600)).toBe(500)
   })
 })
@@ -284,12 +278,12 @@ describe('a command that reaches the server after its deadline', () => {
     for (let stall = 0; stall < 5; stall++) {
       await takes(20, clock.now() + 5_000)
       const deadlineAt = clock.now() + 20
-      server.pause()
+      redis.server.pause()
       const late = takes(30, deadlineAt)
       try {
         await eventually(async () => clock.now() > deadlineAt + 5, { what: 'the deadline' })
       } finally {
-        server.resume()
+        redis.server.resume()
       }
       await late
     }
@@ -302,7 +296,7 @@ describe('a command that reaches the server after its deadline', () => {
   test('is counted, unlike a script', async () => {
     const [native, scripts] = [await process(true), await process(false)]
     const deadlineAt = clock.now() + 20
-    server.pause()
+    redis.server.pause()
     const taken = Promise.allSettled([
       chargeOf(native, minute, 'a').counter.take('a', 1, { deadlineAt }),
       chargeOf(scripts, minute, 'b').counter.take('b', 1, { deadlineAt }),
@@ -310,7 +304,7 @@ describe('a command that reaches the server after its deadline', () => {
     try {
       await eventually(async () => clock.now() > deadlineAt + 5, { what: 'the deadline' })
     } finally {
-      server.resume()
+      redis.server.resume()
     }
     await taken
     expect(await remaining(native, minute, 'a')).toBe(4)

@@ -7,9 +7,10 @@ import { Redis } from 'ioredis'
 import { createCluster, createSentinel } from 'redis'
 import { createCluster as createCluster5, createSentinel as createSentinel5 } from 'redis5'
 import { eventually } from '../../services/eventually.ts'
+import { forTests } from '../../services/for-tests.ts'
 import { type IncrexProxy, startIncrexProxy } from '../../services/redis/increx-proxy.ts'
 import { type RedisCluster, startRedisCluster } from '../../services/redis/redis-cluster.ts'
-import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
+import { redisForTests } from '../../services/redis/redis-for-tests.ts'
 import { type Sentinel, startSentinel } from '../../services/redis/sentinel.ts'
 import { type Connected, singleServerClients } from '../connected-clients.ts'
 import { ownPrefix } from '../exact/own-prefix.ts'
@@ -68,25 +69,18 @@ async function countsExactly(
 }
 
 describe('native commands on one server', () => {
-  let server: RedisServer
-  let proxy: IncrexProxy
-
-  beforeAll(async () => {
-    server = await startRedis()
-    proxy = await startIncrexProxy(server.port)
-  })
-
-  afterAll(async () => {
-    await proxy.stop()
-    await server.stop()
-  })
+  const redis = redisForTests()
+  const proxy = forTests(
+    () => startIncrexProxy(redis.server.port),
+    (one) => one.stop(),
+  )
 
   test.each(singleServerClients)('%s counts exactly', async (_, connect) => {
-    await countsExactly(() => connect(proxy.port), [proxy])
+    await countsExactly(() => connect(proxy.current.port), [proxy.current])
   })
 
   test.each(singleServerClients)('%s applies a refund right after its take', async (_, connect) => {
-    const { client, close } = await connect(proxy.port)
+    const { client, close } = await connect(proxy.current.port)
     const backend = redisBackend(client, { prefix: ownPrefix(), nativeCommands: true })
     const limiter = createLimiter({
       policies: [{ name: 'refunded', algorithm: 'fixed-window', limit: 1, window: '1h' }],
@@ -95,7 +89,7 @@ describe('native commands on one server', () => {
       deadlineMs: 20_000,
     })
     await limiter.take('first')
-    const before = proxy.received
+    const before = proxy.current.received
     const left = Array.from({ length: 500 }, async (__, index) => {
       const { takenAt } = await limiter.take(`key ${index}`)
       await limiter.charge(`key ${index}`, -1, takenAt)
@@ -103,7 +97,7 @@ describe('native commands on one server', () => {
       return binding.remaining
     })
     expect(new Set(await Promise.all(left))).toEqual(new Set([1]))
-    expect(proxy.received - before).toBeGreaterThan(250)
+    expect(proxy.current.received - before).toBeGreaterThan(250)
     await limiter.close()
     await backend.close?.()
     close()

@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import { type Backend, type Policy, systemClock } from '@sluice/limiter-core/backend'
 import { redisBackend, type ScriptRunner, scriptRunner } from '@sluice/redis'
 import type { Redis } from 'ioredis'
-import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
+import { redisClientForTests } from '../../services/redis/redis-for-tests.ts'
 import { chargeOf } from '../exact/charge.ts'
 import { ownPrefix } from '../exact/own-prefix.ts'
 
@@ -10,16 +10,7 @@ const TAKES = 40_000
 const KEYS = 1_000
 const policy: Policy = { name: 'cost', algorithm: 'fixed-window', limit: 1_000_000, windowMs: 3_600_000 }
 
-let server: RedisServer
-let client: Redis
-
-beforeAll(async () => {
-  server = await startRedis()
-  client = server.client()
-  await client.ping()
-})
-
-afterAll(() => server.stop())
+const redis = redisClientForTests()
 
 /**
  * Sends commands that every server has in place of `INCREX`. With `INCRBY` and `PEXPIRE ... NX` the server parses and
@@ -63,7 +54,7 @@ async function costOf(backend: Backend, callers: number): Promise<Cost> {
     await chargeOf(backend, policy, key).counter.take(key, 1, { deadlineAt: systemClock.now() + 5_000 })
   }
   for (let index = 0; index < 2 * KEYS; index++) await take(index)
-  await client.config('RESETSTAT')
+  await redis.client.config('RESETSTAT')
   const cpuBefore = await serverCpuUs()
   const processBefore = process.cpuUsage()
   let next = 0
@@ -77,14 +68,14 @@ async function costOf(backend: Backend, callers: number): Promise<Cost> {
 }
 
 async function serverCpuUs(): Promise<number> {
-  const cpu = await client.info('cpu')
+  const cpu = await redis.client.info('cpu')
   const seconds = [...cpu.matchAll(/used_cpu_(?:user|sys)_main_thread:([\d.]+)/g)].map(([, text]) => Number(text))
   return seconds.reduce((sum, one) => sum + one, 0) * 1e6
 }
 
 /** Time of the commands that takes need. Scripts over cells call none of the other ones. */
 async function commandUs(): Promise<number> {
-  const stats = await client.info('commandstats')
+  const stats = await redis.client.info('commandstats')
   const calls = stats.matchAll(/cmdstat_(?:evalsha|incrby|pexpire|pexpiretime):calls=\d+,usec=(\d+)/g)
   return [...calls].reduce((sum, [, us]) => sum + Number(us), 0)
 }
@@ -95,9 +86,9 @@ test.each([1, 64])(
     for (let round = 0; round < 3; round++) {
       const prefix = ownPrefix()
       const backends = {
-        scripts: redisBackend(client, { prefix: ownPrefix() }),
-        'commands, at most': redisBackend(inPlace(client, true), { prefix, nativeCommands: true }),
-        'commands, at least': redisBackend(inPlace(client, false), { prefix, nativeCommands: true }),
+        scripts: redisBackend(redis.client, { prefix: ownPrefix() }),
+        'commands, at most': redisBackend(inPlace(redis.client, true), { prefix, nativeCommands: true }),
+        'commands, at least': redisBackend(inPlace(redis.client, false), { prefix, nativeCommands: true }),
       }
       const costs: Record<string, Cost> = {}
       for (const [name, backend] of Object.entries(backends)) {

@@ -1,9 +1,9 @@
-import { afterEach } from '@jest/globals'
 import type { Observer, ScriptRunner } from '@sluice/limiter-core'
 import { scriptRunner } from '@sluice/redis'
 import { type RedisUniques, type RedisUniquesOptions, redisUniques } from '@sluice/redis/uniques'
 import { FakeClock, seededRandom } from '@sluice/testkit'
 import type { Redis } from 'ioredis'
+import { endedAfterEach } from '../../services/for-tests.ts'
 import { LossyRunner } from '../channel/lossy-runner.ts'
 import { ticking } from '../channel/ticking.ts'
 
@@ -11,10 +11,7 @@ const TICK_MS = 100
 
 /** Creates processes that count uniques with a clock of their own. All are closed after each test. */
 export function uniquesMembers(redis: { readonly client: Redis }) {
-  const made: RedisUniques[] = []
-  afterEach(async () => {
-    await Promise.all(made.splice(0).map((uniques) => uniques.close()))
-  })
+  const made = endedAfterEach<RedisUniques>((uniques) => uniques.close())
   return (prefix: string, options: Partial<RedisUniquesOptions> = {}, through?: ScriptRunner) => {
     const clock = new FakeClock()
     const runner = new LossyRunner(through ?? scriptRunner(redis.client), seededRandom(1))

@@ -1,34 +1,28 @@
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
+import { afterEach, expect, test } from '@jest/globals'
 import { createInflightLimiter, type InflightBackend, type InflightLimiter } from '@sluice/limiter-core'
 import { type RedisInflightOptions, redisInflight } from '@sluice/redis'
 import { FakeClock } from '@sluice/testkit'
 import { Redis } from '@upstash/redis'
-import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
+import { forTests } from '../../services/for-tests.ts'
+import { redisForTests } from '../../services/redis/redis-for-tests.ts'
 import { RestServer, TOKEN } from '../../services/redis/rest-server.ts'
 import { ownPrefix } from '../exact/own-prefix.ts'
 import { eventually } from '../inflight/fleet.ts'
 import { asInWorkers } from './as-in-workers.ts'
 
-let server: RedisServer
-let rest: RestServer
-
-beforeAll(async () => {
-  server = await startRedis()
-  rest = await RestServer.start(server.port)
-})
-
-afterAll(async () => {
-  await rest.stop()
-  await server.stop()
-})
+const redis = redisForTests()
+const rest = forTests(
+  () => RestServer.start(redis.server.port),
+  (one) => one.stop(),
+)
 
 afterEach(() => {
-  rest.faults.length = 0
+  rest.current.faults.length = 0
 })
 
 /** An isolate of a Worker. */
 function isolate(options: RedisInflightOptions): InflightBackend {
-  const client = new Redis({ url: rest.url, token: TOKEN })
+  const client = new Redis({ url: rest.current.url, token: TOKEN })
   return asInWorkers(() => redisInflight(client, { maxHoldMs: '1m', deadlineMs: '3s', ...options }))
 }
 
@@ -65,8 +59,8 @@ test('denied requests store nothing', async () => {
   const cap = capOn(isolate({ prefix }), 1)
   await cap.acquire('a')
   for (let asked = 0; asked < 20; asked++) expect(await cap.acquire('a')).toBeUndefined()
-  const [name] = await server.client().keys(`${prefix}*`)
-  expect(await server.client().hlen(name)).toBe(1)
+  const [name] = await redis.server.client().keys(`${prefix}*`)
+  expect(await redis.server.client().hlen(name)).toBe(1)
 })
 
 test('an isolate counts alone while no gateway answers, and gives back what Redis may have counted', async () => {
@@ -74,7 +68,7 @@ test('an isolate counts alone while no gateway answers, and gives back what Redi
   const cap = capOn(isolate({ prefix }))
   const first = await cap.acquire('a')
   // Redis executes the call, and its answer is lost
-  rest.faults.push(async (res, run) => {
+  rest.current.faults.push(async (res, run) => {
     const end = res.end
     res.end = (() => res.destroy()) as never
     await run()
@@ -91,7 +85,7 @@ test('an isolate counts alone while no gateway answers, and gives back what Redi
 test('an isolate that counts alone admits no more than the limit', async () => {
   const cap = capOn(isolate({ prefix: ownPrefix() }))
   await cap.acquire('warm')
-  rest.faults.push(...Array(20).fill((res: { destroy(): void }) => res.destroy()))
+  rest.current.faults.push(...Array(20).fill((res: { destroy(): void }) => res.destroy()))
   const permits = []
   for (let asked = 0; asked < 5; asked++) permits.push(await cap.acquire('a'))
   expect(permits.filter((permit) => permit)).toHaveLength(3)
@@ -112,7 +106,7 @@ test('a place whose timer was dropped with its request becomes free, even while 
   const dropped = { now: () => clock.now(), wall: () => clock.wall(), after: () => () => {} }
   const cap = capOn(isolate({ prefix: ownPrefix(), clock: dropped, serverTime: () => clock.now() }), 1)
   await (await cap.acquire('warm'))?.release()
-  rest.faults.push(...Array(20).fill((res: { destroy(): void }) => res.destroy()))
+  rest.current.faults.push(...Array(20).fill((res: { destroy(): void }) => res.destroy()))
   const permit = await cap.acquire('a')
   clock.advance(59_999)
   expect(await cap.acquire('a')).toBeUndefined()

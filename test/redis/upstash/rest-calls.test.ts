@@ -1,34 +1,28 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals'
+import { beforeEach, describe, expect, jest, test } from '@jest/globals'
 import { type Answer, type Backend, createInflightLimiter, createLimiter } from '@sluice/limiter-core'
 import { leasedBackend, redisBackend, redisInflight, type UpstashRedisClient } from '@sluice/redis'
 import { Redis, type RedisConfigNodejs } from '@upstash/redis'
+import { forTests } from '../../services/for-tests.ts'
 import { freePort } from '../../services/free-port.ts'
-import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
+import { redisForTests } from '../../services/redis/redis-for-tests.ts'
 import { type Fault, RestServer, TOKEN } from '../../services/redis/rest-server.ts'
 import { chargeOf, hour, minute, remaining } from '../exact/charge.ts'
 import { ownPrefix } from '../exact/own-prefix.ts'
 
-let server: RedisServer
-let rest: RestServer
+const redis = redisForTests()
+const rest = forTests(
+  () => RestServer.start(redis.server.port),
+  (one) => one.stop(),
+)
 let backend: Backend<Promise<Answer>>
-
-beforeAll(async () => {
-  server = await startRedis()
-  rest = await RestServer.start(server.port)
-})
-
-afterAll(async () => {
-  await rest.stop()
-  await server.stop()
-})
 
 beforeEach(() => {
   backend = redisBackend(client(), { prefix: ownPrefix() })
-  rest.requests.length = 0
+  rest.current.requests.length = 0
 })
 
 function client(config: Partial<RedisConfigNodejs> = {}): Redis {
-  return new Redis({ url: rest.url, token: TOKEN, ...config })
+  return new Redis({ url: rest.current.url, token: TOKEN, ...config })
 }
 
 const take = (key: string): Promise<Answer> => backend.takeAll([chargeOf(backend, minute, key)])
@@ -39,21 +33,21 @@ describe('a call', () => {
     // the server knows the scripts for one take and for several
     await Promise.all([take('known'), take('known')])
     await Promise.all([take('known')])
-    rest.requests.length = 0
+    rest.current.requests.length = 0
     await Promise.all(Array.from({ length: 5 }, () => take('a')))
-    expect(rest.requests).toHaveLength(1)
+    expect(rest.current.requests).toHaveLength(1)
     const first = take('b')
     await Promise.resolve()
     await Promise.all([first, take('b'), take('c')])
-    expect(rest.requests).toHaveLength(3)
+    expect(rest.current.requests).toHaveLength(3)
     expect(await remaining(backend, minute, 'a')).toBe(0)
   })
 
   test('sends the text of a script only to a server that does not know it', async () => {
-    await server.client().script('FLUSH')
+    await redis.server.client().script('FLUSH')
     await take('a')
     await take('a')
-    expect(namesOf(rest.requests)).toEqual(['EVALSHA', 'EVAL', 'EVALSHA'])
+    expect(namesOf(rest.current.requests)).toEqual(['EVALSHA', 'EVAL', 'EVALSHA'])
   })
 
   test.each([
@@ -110,10 +104,10 @@ describe('a failed request is sent once and not again, so that it counts at most
     ['the answer has no result', status(200, '{}'), { code: 'ERR', mayHaveCounted: true }, 0],
   ])('%s', async (_what, fault, failure, counted) => {
     await backend.takeAll([chargeOf(backend, hour, 'other')])
-    const before = rest.requests.length
-    rest.faults.push(fault)
+    const before = rest.current.requests.length
+    rest.current.faults.push(fault)
     await expect(take('a')).rejects.toMatchObject(failure)
-    expect(rest.requests).toHaveLength(before + 1)
+    expect(rest.current.requests).toHaveLength(before + 1)
     expect(await remaining(backend, minute, 'a')).toBe(5 - counted)
   })
 
@@ -140,7 +134,7 @@ describe('a failed request is sent once and not again, so that it counts at most
       onBackendError: 'deny',
     })
     await limiter.take('a')
-    rest.faults.push(() => {})
+    rest.current.faults.push(() => {})
     expect(await limiter.take('a')).toMatchObject({ allowed: false, counted: false })
     limiter.close()
   })

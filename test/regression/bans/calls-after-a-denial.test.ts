@@ -1,25 +1,16 @@
 import { request } from 'node:http'
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import { rateLimit } from '@sluice/express'
 import type { BanInput } from '@sluice/limiter-core'
 import { redisBackend } from '@sluice/redis'
 import express from 'express'
 import { Redis } from 'ioredis'
 import { running } from '../../adapters/running-app.ts'
-import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
+import { endedAfterEach } from '../../services/for-tests.ts'
+import { redisClientForTests } from '../../services/redis/redis-for-tests.ts'
 
-let server: RedisServer
-let admin: Redis
-const open: { close(): unknown }[] = []
-
-beforeAll(async () => {
-  server = await startRedis()
-  admin = server.client()
-})
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((app) => app.close()))
-})
-afterAll(() => server.stop())
+const ownRedis = redisClientForTests()
+const open = endedAfterEach<{ close(): unknown }>((app) => app.close())
 
 interface Site {
   readonly redis: Redis
@@ -30,7 +21,7 @@ interface Site {
 
 /** An application whose handler always answers 401, and a connection to Redis of its own. */
 async function serving(name: string, options: object): Promise<Site> {
-  const redis = new Redis({ port: server.port, lazyConnect: true })
+  const redis = new Redis({ port: ownRedis.server.port, lazyConnect: true })
   await redis.connect()
   const errors: string[] = []
   redis.on('error', (error) => errors.push(error.message))
@@ -57,7 +48,7 @@ async function serving(name: string, options: object): Promise<Site> {
 }
 
 async function calls(): Promise<number> {
-  const stats = await admin.info('commandstats')
+  const stats = await ownRedis.client.info('commandstats')
   return [...stats.matchAll(/cmdstat_eval(?:sha)?:calls=(\d+)/g)].reduce((sum, [, count]) => sum + Number(count), 0)
 }
 

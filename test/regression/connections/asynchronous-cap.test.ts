@@ -8,10 +8,11 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { type ConnectionLimitOptions, createInflightLimiter, guardContinue, limitConnections } from '@sluice/node-http'
 import { FakeClock, until, Warnings, Watcher } from '@sluice/testkit'
 import { RawClient } from '../../leaks/raw-client.ts'
+import { endedAfterEach } from '../../services/for-tests.ts'
 import { tlsClient, tlsServer } from '../../sockets/tls-without-certificates.ts'
 
 const warnings = new Warnings()
-const clients: { destroy(): void }[] = []
+const clients = endedAfterEach<{ destroy(): void }>((client) => client.destroy())
 const thrown: unknown[] = []
 const hear = (error: unknown): number => thrown.push(error)
 let watcher: Watcher
@@ -23,7 +24,6 @@ beforeEach(() => {
   process.on('unhandledRejection', hear)
 })
 afterEach(async () => {
-  for (const client of clients.splice(0)) client.destroy()
   server.close()
   await once(server, 'close')
   await until(() => watcher.held === 0, { what: 'all places to come back' })

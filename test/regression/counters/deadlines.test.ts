@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import { createCounters, MemoryLedger } from '@sluice/counters'
 import { postgresLedger } from '@sluice/counters/postgres'
 import { redisCounters } from '@sluice/counters/redis'
@@ -8,7 +8,7 @@ import { systemClock } from '@sluice/limiter-core/backend'
 import { FakeClock } from '@sluice/testkit'
 import { HeldLedger, type TableCall } from '../../counters/fuzz/intercepted-ledger.ts'
 import { eventually } from '../../services/eventually.ts'
-import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
+import { redisForTests } from '../../services/redis/redis-for-tests.ts'
 
 const WAIT_MS = 100
 
@@ -36,15 +36,10 @@ const rejected = (rejection: { code?: unknown }) =>
   eventually(async () => rejection.code !== undefined, { what: 'a rejection', timeoutMs: 5_000 })
 
 describe('an increment that waits for the ledger ends after waitMs', () => {
-  let redis: RedisServer
-
-  beforeAll(async () => {
-    redis = await startRedis()
-  })
-  afterAll(() => redis.stop())
+  const redis = redisForTests()
 
   const inRedis = (options: Parameters<typeof redisCounters>[1], use: (counters: Counters) => Promise<void>) => {
-    const client = redis.client()
+    const client = redis.server.client()
     return use(redisCounters(client, options)).finally(() => client.disconnect())
   }
 
@@ -100,7 +95,7 @@ describe('an increment that waits for the ledger ends after waitMs', () => {
         clock.advance(WAIT_MS * 0.6)
         if (reads === 0) {
           // the totals that were read belong to an old epoch
-          await redis.client().flushall()
+          await redis.server.client().flushall()
           goOn()
         }
       }
@@ -110,11 +105,11 @@ describe('an increment that waits for the ledger ends after waitMs', () => {
   })
 
   test('and so does every other call while Redis does not answer, whatever its client', async () => {
-    const client = redis.client()
+    const client = redis.server.client()
     const ledger = new MemoryLedger(systemClock)
     const counters = redisCounters(client, { name: 'stopped', ledger, waitMs: 5 * WAIT_MS, flushMs: '1h' })
     await counters.increment('a', 5)
-    redis.pause()
+    redis.server.pause()
     try {
       for (const call of [() => counters.increment('a'), () => counters.flush()]) {
         const rejection = rejectionOf(call())
@@ -124,7 +119,7 @@ describe('an increment that waits for the ledger ends after waitMs', () => {
       // calls that bypass Redis do not need an answer from it
       expect((await counters.increment('a', 1, { token: 't' })).counted).toBe(true)
     } finally {
-      redis.resume()
+      redis.server.resume()
     }
     await counters.flush()
     await counters.close()

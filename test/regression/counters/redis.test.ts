@@ -1,11 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import { type CounterLedger, type CounterTable, createCounters, MemoryLedger } from '@sluice/counters'
 import { redisCounters } from '@sluice/counters/redis'
 import { systemClock } from '@sluice/limiter-core/backend'
 import { FakeClock } from '@sluice/testkit'
 import { HeldLedger } from '../../counters/fuzz/intercepted-ledger.ts'
 import { eventually } from '../../services/eventually.ts'
-import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
+import { redisForTests } from '../../services/redis/redis-for-tests.ts'
 
 /**
  * A ledger that can forget the progress of its writers, as PostgreSQL does for writers that sent nothing for a week.
@@ -43,17 +43,12 @@ class ForgetfulLedger implements CounterLedger {
 }
 
 describe('counters in Redis', () => {
-  let redis: RedisServer
+  const redis = redisForTests()
   let made = 0
-
-  beforeAll(async () => {
-    redis = await startRedis()
-  })
-  afterAll(() => redis.stop())
 
   test('a partition continues if the ledger has forgotten its epoch, as after a week without units', async () => {
     const ledger = new ForgetfulLedger()
-    const client = redis.client()
+    const client = redis.server.client()
     const counters = redisCounters(client, { name: `r${++made}`, ledger, partitions: 1 })
     await counters.increment('a', 3)
     await counters.flush()
@@ -67,7 +62,7 @@ describe('counters in Redis', () => {
 
   test('a total that is only read is read again after expireMs', async () => {
     const ledger = new MemoryLedger(systemClock)
-    const client = redis.client()
+    const client = redis.server.client()
     const name = `r${++made}`
     const counters = redisCounters(client, { name, ledger, partitions: 1, expireMs: 200 })
     const besides = createCounters({ name, ledger })
@@ -93,7 +88,7 @@ describe('counters in Redis', () => {
         return away()
       },
     })
-    const client = redis.client()
+    const client = redis.server.client()
     const counters = redisCounters(client, { name: `r${++made}`, ledger, clock, partitions: 1, waitMs: '1m' })
     await counters.increment('a')
     isAway = true
@@ -124,7 +119,7 @@ describe('counters in Redis', () => {
         reading--
       },
     })
-    const client = redis.client()
+    const client = redis.server.client()
     const counters = redisCounters(client, { name: `r${++made}`, ledger, partitions: 1 })
     const ids = Array.from({ length: 30 }, (_, index) => `id ${index}`)
     await counters.incrementMany(

@@ -1,22 +1,18 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import type { AlgorithmName, Decision } from '@sluice/limiter-core'
 import { createRedis, leasedBackend, redisBackend } from '@sluice/redis'
 import { chargedOf, Member } from '../../redis/known/member.ts'
 import { eventually } from '../../services/eventually.ts'
-import { startProxy, type TcpProxy } from '../../services/proxies/tcp-proxy.ts'
-import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
+import { forTests } from '../../services/for-tests.ts'
+import { startProxy } from '../../services/proxies/tcp-proxy.ts'
+import { redisForTests } from '../../services/redis/redis-for-tests.ts'
 
-let server: RedisServer
-let proxy: TcpProxy
+const redis = redisForTests()
+const proxy = forTests(
+  () => startProxy(redis.server.port),
+  (one) => one.stop(),
+)
 let scopes = 0
-beforeAll(async () => {
-  server = await startRedis()
-  proxy = await startProxy(server.port)
-})
-afterAll(async () => {
-  await proxy.stop()
-  await server.stop()
-})
 
 const algorithms: readonly AlgorithmName[] = ['fixed-window', 'sliding-window', 'sliding-log', 'token-bucket', 'gcra']
 
@@ -24,21 +20,21 @@ const algorithms: readonly AlgorithmName[] = ['fixed-window', 'sliding-window', 
 async function bench(algorithm: AlgorithmName, leased = false) {
   const policy = { name: 'tokens', limit: leased ? 1_000 : 120, window: '1h', algorithm } as const
   const options = { scope: `jobs-${scopes++}`, policy }
-  const client = createRedis(proxy.url, { retryStrategy: () => 20 })
+  const client = createRedis(proxy.current.url, { retryStrategy: () => 20 })
   const member = await new Member(
     client,
     leased ? leasedBackend(client, { leaseMs: 100 }) : redisBackend(client),
     options,
   ).ready()
-  const admin = server.client()
+  const admin = redis.server.client()
   const charged = (): Promise<number> => chargedOf(admin, options, 'key')
   const breaks = async (): Promise<void> => {
     const closed = new Promise((resolve) => client.once('close', resolve))
-    proxy.refuse()
-    proxy.cut()
+    proxy.current.refuse()
+    proxy.current.cut()
     await closed
   }
-  return { member, charged, breaks, heals: () => proxy.accept() }
+  return { member, charged, breaks, heals: () => proxy.current.accept() }
 }
 
 describe.each(algorithms)('with %s, ten jobs that reserve 12 of 120', (algorithm) => {

@@ -1,22 +1,13 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import { type AlgorithmName, createLimiter } from '@sluice/limiter-core'
 import type { ScriptRunner } from '@sluice/limiter-core/backend'
 import { redisBackend } from '@sluice/redis'
 import { FakeClock } from '@sluice/testkit'
-import type { Redis } from 'ioredis'
 import { chargedOf } from '../../redis/known/member.ts'
 import { eventually } from '../../services/eventually.ts'
-import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
+import { redisClientForTests } from '../../services/redis/redis-for-tests.ts'
 
-let server: RedisServer
-let admin: Redis
-beforeAll(async () => {
-  server = await startRedis()
-  admin = server.client()
-})
-afterAll(async () => {
-  await server.stop()
-})
+const redis = redisClientForTests()
 
 const algorithms: readonly AlgorithmName[] = ['fixed-window', 'sliding-window', 'token-bucket', 'gcra']
 
@@ -28,7 +19,7 @@ test.each(algorithms)(
     const runner: ScriptRunner = {
       async run(script, keys, args) {
         if (way === 'broken') throw new Error('Connection is closed.')
-        const reply = await admin.eval(script.text, keys.length, ...keys, ...args)
+        const reply = await redis.client.eval(script.text, keys.length, ...keys, ...args)
         if (way === 'lost') throw new Error('Connection is closed.')
         return reply
       },
@@ -41,7 +32,7 @@ test.each(algorithms)(
     expect(taken.counted).toBe(true)
     way = 'lost'
     await limiter.charge('key', -10, taken)
-    expect(await chargedOf(admin, { scope, policy }, 'key')).toBe(30)
+    expect(await chargedOf(redis.client, { scope, policy }, 'key')).toBe(30)
     way = 'broken'
     for (let times = 0; times < 12; times++) await limiter.take('of the breaker')
     expect(await limiter.take('key', 20)).toMatchObject({ allowed: true, counted: false })
@@ -55,7 +46,7 @@ test.each(algorithms)(
     )
     for (let times = 0; times < 5; times++) await limiter.take('another key')
     await limiter.take('key', 1)
-    expect(await chargedOf(admin, { scope, policy }, 'key')).toBe(51)
+    expect(await chargedOf(redis.client, { scope, policy }, 'key')).toBe(51)
     limiter.close()
   },
 )

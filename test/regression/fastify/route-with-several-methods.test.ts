@@ -1,5 +1,5 @@
 import { METHODS } from 'node:http'
-import { afterEach, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import Router from '@koa/router'
 import { byRoute, rateLimit as ofFastify, sluice } from '@sluice/fastify'
 import { rateLimit as ofKoa } from '@sluice/koa'
@@ -9,6 +9,7 @@ import { askForStatus } from '../../adapters/ask-for-status.ts'
 import { fastify4 } from '../../adapters/fastify/fastify4.ts'
 import { Koa2 } from '../../adapters/koa/koa2.ts'
 import { running } from '../../adapters/running-app.ts'
+import { endedAfterEach } from '../../services/for-tests.ts'
 
 const twice = { limit: 2, window: '1m', key: byRoute() } as const
 const all = METHODS.filter((method) => method !== 'CONNECT')
@@ -57,8 +58,7 @@ describe.each([
   ['Fastify 4', fastify4],
   ['Fastify 5', fastify],
 ])('%s', (_version, make) => {
-  const made: FastifyInstance[] = []
-  afterEach(() => Promise.all(made.splice(0).map((app) => app.close())))
+  const made = endedAfterEach<FastifyInstance>((app) => app.close())
   const opened = (): FastifyInstance => {
     made.push(make())
     return made[made.length - 1]

@@ -1,18 +1,15 @@
 import { once } from 'node:events'
 import { createServer, get } from 'node:http'
 import type { AddressInfo, Server } from 'node:net'
-import { afterEach, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import { type Decision, memoryBackend, rateLimit } from '@sluice/node-http'
 import { FakeClock, until } from '@sluice/testkit'
+import { endedAfterEach } from '../../services/for-tests.ts'
 
 // the key of the second limiter arrives when the client has left and the costs of the first limiter have been settled
 
 const HOUR_MS = 3_600_000
-const open: Server[] = []
-
-afterEach(() => {
-  for (const one of open.splice(0)) one.close()
-})
+const open = endedAfterEach<Server>((one) => one.close())
 
 type Limit = ReturnType<typeof rateLimit>
 

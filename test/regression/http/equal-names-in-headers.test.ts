@@ -1,17 +1,14 @@
 import { once } from 'node:events'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterEach, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import { createSluice, inflightLimit, rateLimit } from '@sluice/express'
 import { type Answer, type Backend, memoryBackend } from '@sluice/limiter-core'
 import { FakeClock, parseList } from '@sluice/testkit'
 import express, { type Express } from 'express'
+import { endedAfterEach } from '../../services/for-tests.ts'
 
-const servers: Server[] = []
-
-afterEach(() => {
-  for (const server of servers.splice(0)) server.close()
-})
+const servers = endedAfterEach<Server>((server) => server.close())
 
 interface Shown {
   readonly status: number

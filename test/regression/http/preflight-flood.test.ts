@@ -1,14 +1,13 @@
 import type { ServerResponse } from 'node:http'
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
+import { afterEach, expect, test } from '@jest/globals'
 import { type Backend, byIp, type InflightBackend, inflightLimit, memoryBackend, rateLimit } from '@sluice/node-http'
 import { leasedBackend, redisBackend, redisInflight } from '@sluice/redis'
 import { sketchBackend, sketchInflight } from '@sluice/sketches/limits'
 import { failingBackend, type RunningApp, until, Watcher } from '@sluice/testkit'
-import type { Redis } from 'ioredis'
 import { askForStatus } from '../../adapters/ask-for-status.ts'
 import { running } from '../../adapters/running-app.ts'
 import { ownPrefix } from '../../redis/exact/own-prefix.ts'
-import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
+import { redisClientForTests } from '../../services/redis/redis-for-tests.ts'
 
 const FORGED = 400
 const forged = {
@@ -18,15 +17,8 @@ const forged = {
 }
 const request = { path: '/' }
 
-let server: RedisServer
-let client: Redis
+const redis = redisClientForTests()
 let app: RunningApp | undefined
-beforeAll(async () => {
-  server = await startRedis()
-  client = server.client()
-  await client.ping()
-})
-afterAll(() => server.stop())
 afterEach(async () => {
   await app?.close()
   app = undefined
@@ -37,7 +29,7 @@ const caps: readonly [string, () => Partial<Parameters<typeof inflightLimit>[0]>
   ['of each client', () => ({ key: byIp() })],
   [
     'of a fleet, in Redis',
-    () => ({ backend: redisInflight(client, { prefix: ownPrefix(), deadlineMs: 3_000 }) as InflightBackend }),
+    () => ({ backend: redisInflight(redis.client, { prefix: ownPrefix(), deadlineMs: 3_000 }) as InflightBackend }),
   ],
   ['in a sketch', () => ({ key: byIp(), backend: sketchInflight() })],
 ]
@@ -75,8 +67,8 @@ const dead = (): never => {
 const rates: readonly [string, () => Backend][] = [
   ['memory', () => memoryBackend()],
   ['a sketch', () => sketchBackend({ bytes: 2 ** 20 }) as Backend],
-  ['Redis', () => redisBackend(client, { prefix: ownPrefix() })],
-  ['leases', () => leasedBackend(client, { prefix: ownPrefix() })],
+  ['Redis', () => redisBackend(redis.client, { prefix: ownPrefix() })],
+  ['leases', () => leasedBackend(redis.client, { prefix: ownPrefix() })],
   ['in this process, as its backend is unavailable', () => failingBackend(dead, 'away')],
 ]
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import { LeasingBackend, MemoryLedger } from '@sluice/fleet/leases'
 import {
   type Answer,
@@ -17,13 +17,9 @@ import { PairedPrimary } from '../../cluster/paired.ts'
 import { frontBackend } from '../../contracts/front-backend.ts'
 import { entryOf, linesOf } from '../../http/header-fields.ts'
 import { ownPrefix } from '../../redis/exact/own-prefix.ts'
-import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
+import { redisForTests } from '../../services/redis/redis-for-tests.ts'
 
-let server: RedisServer
-beforeAll(async () => {
-  server = await startRedis()
-})
-afterAll(() => server.stop())
+const redis = redisForTests()
 
 type Shape = Pick<PolicyInput, 'algorithm' | 'limit' | 'window' | 'slices' | 'burst'>
 
@@ -54,7 +50,7 @@ const terms = { fraction: 0.1, leaseMs: 2_000 }
 const EXACT: Readonly<Record<string, (clock: FakeClock) => MaybePromise<Backend>>> = {
   memory: (clock) => memoryBackend({ clock }),
   Redis: async (clock) => {
-    const client = server.client()
+    const client = redis.server.client()
     await client.ping()
     return redisBackend(client, { prefix: ownPrefix(), clock, serverTime: () => clock.now() })
   },

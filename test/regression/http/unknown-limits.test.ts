@@ -1,15 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:http'
 import type { AddressInfo, Server } from 'node:net'
-import { afterEach, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import { DENY, memoryBackend, type RequestPolicy, rateLimit } from '@sluice/node-http'
 import { FakeClock } from '@sluice/testkit'
+import { endedAfterEach } from '../../services/for-tests.ts'
 
-const open: Server[] = []
-
-afterEach(() => {
-  for (const one of open.splice(0)) one.close()
-})
+const open = endedAfterEach<Server>((one) => one.close())
 
 type Policies = readonly RequestPolicy<IncomingMessage, ServerResponse>[]
 

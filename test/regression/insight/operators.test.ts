@@ -1,18 +1,15 @@
-import { afterEach, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import { type AuditLine, type ControlRequest, createInsight, type Insight, type InsightOptions } from '@sluice/insight'
 import { createLimiter, memoryBackend, type PolicyInput, type SyncLimiterOptions } from '@sluice/limiter-core'
 import { FakeClock } from '@sluice/testkit'
+import { endedAfterEach } from '../../services/for-tests.ts'
 import { Hub } from '../../sketches/fleet/hub.ts'
 
 const SECRET = 'a secret of all processes'
 const API = { name: 'api', limit: 2, window: '1h', algorithm: 'fixed-window' } as const
 const LOG = { name: 'log', limit: 3, window: '1h', algorithm: 'sliding-log' } as const
 const LIMITS = { api: { min: 1, max: 9 }, log: { min: 1, max: 1_000 } }
-const open: Insight[] = []
-
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((insight) => insight.close()))
-})
+const open = endedAfterEach<Insight>((insight) => insight.close())
 
 function process(options: InsightOptions = {}, policies: readonly PolicyInput[] = [API], clock = new FakeClock()) {
   const insight = createInsight({ clock, control: { limits: LIMITS }, ...options })

@@ -1,16 +1,14 @@
-import { afterEach, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import { createInsight, type Insight } from '@sluice/insight'
 import { FakeClock } from '@sluice/testkit'
 import { ControlSet } from '../../../packages/insight/src/control/control-set.ts'
 import type { StoredControl } from '../../../packages/insight/src/control/stored-control.ts'
+import { endedAfterEach } from '../../services/for-tests.ts'
 import { Hub } from '../../sketches/fleet/hub.ts'
 
 const TOPIC = 'sluice.insight.control'
 const HOUR = 3_600_000
-const open: Insight[] = []
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((insight) => insight.close()))
-})
+const open = endedAfterEach<Insight>((insight) => insight.close())
 
 function joined(hub: Hub, clock: FakeClock): Insight {
   const insight = createInsight({ clock, channel: hub.join(), secret: 'a secret of all processes', control: {} })

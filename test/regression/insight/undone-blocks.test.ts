@@ -1,13 +1,11 @@
-import { afterEach, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import { MemoryLedger } from '@sluice/counters'
 import { createInsight, type Insight } from '@sluice/insight'
 import { afterThisTurn } from '@sluice/limiter-core/backend'
 import { FakeClock } from '@sluice/testkit'
+import { endedAfterEach } from '../../services/for-tests.ts'
 
-const open: Insight[] = []
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((insight) => insight.close()))
-})
+const open = endedAfterEach<Insight>((insight) => insight.close())
 
 // regression: the record of how a change was undone has no key, and took the place of the record of how it began
 test('the audit log names the key of an undone block after all processes have stopped', async () => {

@@ -1,25 +1,16 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import { type AlgorithmName, createLimiter } from '@sluice/limiter-core'
 import { leasedBackend, redisBackend } from '@sluice/redis'
-import type { Redis } from 'ioredis'
-import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
+import { redisClientForTests } from '../../services/redis/redis-for-tests.ts'
 
-let server: RedisServer
-let client: Redis
-beforeAll(async () => {
-  server = await startRedis()
-  client = server.client()
-})
-afterAll(async () => {
-  await server.stop()
-})
+const redis = redisClientForTests()
 
 const algorithms: readonly AlgorithmName[] = ['fixed-window', 'sliding-window', 'token-bucket', 'gcra']
 
 test.each(algorithms.flatMap((algorithm) => [[algorithm, true] as const, [algorithm, false] as const]))(
   'with %s, a client that owes more than can ever be repaid is denied by the backend (leased: %s)',
   async (algorithm, isLeased) => {
-    const backend = isLeased ? leasedBackend(client) : redisBackend(client)
+    const backend = isLeased ? leasedBackend(redis.client) : redisBackend(redis.client)
     const policies = [{ name: 'tokens', limit: 100, window: '30d', algorithm }] as const
     const limiter = createLimiter({ policies, scope: `debt-${algorithm}-${isLeased}`, backend, deadlineMs: 20_000 })
     const taken = await limiter.take('key', 1)

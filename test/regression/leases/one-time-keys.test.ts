@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { once } from 'node:events'
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import {
   algorithms,
   type Backend,
@@ -11,23 +10,10 @@ import {
 } from '@sluice/limiter-core/backend'
 import { leasedBackend, redisBackend, scriptRunner } from '@sluice/redis'
 import { LeasedFleet, seededRandom } from '@sluice/testkit'
-import { Redis } from 'ioredis'
 import { eventually } from '../../services/eventually.ts'
-import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
+import { redisClientForTests } from '../../services/redis/redis-for-tests.ts'
 
-let server: RedisServer
-let client: Redis
-
-beforeAll(async () => {
-  server = await startRedis()
-  client = new Redis(server.port)
-  await once(client, 'ready')
-})
-
-afterAll(async () => {
-  client.disconnect()
-  await server.stop()
-})
+const redis = redisClientForTests()
 
 const calm = { lostOneIn: 0, lateOneIn: 0 }
 const hour: Policy = { name: 'hour', algorithm: 'sliding-window', limit: 100, windowMs: 3_600_000 }
@@ -42,13 +28,13 @@ function chargesOf(backend: Backend): (key: string, cost?: number) => Charge {
 
 /** Units of a key left in Redis. */
 async function remaining(prefix: string, key: string): Promise<number> {
-  const exact = redisBackend(client, { prefix })
+  const exact = redisBackend(redis.client, { prefix })
   return (await exact.peekAll([chargesOf(exact)(key)])).verdicts[0].remaining
 }
 
 /** A runner that counts its calls by script and key. */
 function counting(): { readonly runner: ScriptRunner; readonly calls: string[]; keys: number } {
-  const inner = scriptRunner(client)
+  const inner = scriptRunner(redis.client)
   const counted = {
     calls: [] as string[],
     keys: 0,
@@ -65,7 +51,7 @@ function counting(): { readonly runner: ScriptRunner; readonly calls: string[]; 
 }
 
 async function stored(prefix: string): Promise<string[]> {
-  return (await client.keys(`${prefix}*`)).map((key) => key.slice(prefix.length)).sort()
+  return (await redis.client.keys(`${prefix}*`)).map((key) => key.slice(prefix.length)).sort()
 }
 
 describe('keys that are seen once', () => {
@@ -93,7 +79,7 @@ describe('keys that are seen once', () => {
 
   test('are leased when they are seen again', async () => {
     const prefix = randomUUID()
-    const leased = leasedBackend(client, { prefix })
+    const leased = leasedBackend(redis.client, { prefix })
     const charge = chargesOf(leased)
     await leased.takeAll([charge('a')])
     expect(await stored(prefix)).toEqual([':{a}:once/hour/3600000'])
@@ -107,8 +93,8 @@ describe('keys that are seen once', () => {
 
   test('do not take units that another process has leased', async () => {
     const prefix = randomUUID()
-    const one = leasedBackend(client, { prefix, fraction: 0.5 })
-    const other = leasedBackend(client, { prefix, fraction: 0.5 })
+    const one = leasedBackend(redis.client, { prefix, fraction: 0.5 })
+    const other = leasedBackend(redis.client, { prefix, fraction: 0.5 })
     const charge = chargesOf(one)
     await one.takeAll([charge('a')])
     await one.takeAll([charge('a', 10)])
@@ -124,8 +110,8 @@ describe('keys that are seen once', () => {
 
   test('are refunded if another policy of the request denies', async () => {
     const prefix = randomUUID()
-    const leased = leasedBackend(client, { prefix })
-    const exact = redisBackend(client, { prefix })
+    const leased = leasedBackend(redis.client, { prefix })
+    const exact = redisBackend(redis.client, { prefix })
     await exact.takeAll([chargesOf(exact)('full', 100)])
     const charge = chargesOf(leased)
     const { verdicts } = await leased.takeAll([charge('new', 5), charge('full', 1)])
@@ -140,7 +126,7 @@ describe('keys that are seen once', () => {
 
   test('can be refunded by the time of their take', async () => {
     const prefix = randomUUID()
-    const leased = leasedBackend(client, { prefix })
+    const leased = leasedBackend(redis.client, { prefix })
     const charge = chargesOf(leased)
     const { takenAt } = await leased.takeAll([charge('a', 10)])
     await leased.takeAll([charge('a', 2)])

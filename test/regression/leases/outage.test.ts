@@ -1,24 +1,18 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import type { AlgorithmName } from '@sluice/limiter-core'
 import { createRedis, leasedBackend } from '@sluice/redis'
 import { baseSeed, seededRandom } from '@sluice/testkit'
 import { chargedOf, Member } from '../../redis/known/member.ts'
 import { eventually } from '../../services/eventually.ts'
-import { startProxy, type TcpProxy } from '../../services/proxies/tcp-proxy.ts'
-import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
+import { forTests } from '../../services/for-tests.ts'
+import { startProxy } from '../../services/proxies/tcp-proxy.ts'
+import { redisForTests } from '../../services/redis/redis-for-tests.ts'
 
-let server: RedisServer
-let path: TcpProxy
-
-beforeAll(async () => {
-  server = await startRedis()
-  path = await startProxy(server.port)
-})
-
-afterAll(async () => {
-  await path.stop()
-  await server.stop()
-})
+const redis = redisForTests()
+const path = forTests(
+  () => startProxy(redis.server.port),
+  (proxy) => proxy.stop(),
+)
 
 test.each<AlgorithmName>(['fixed-window', 'sliding-window', 'token-bucket', 'gcra'])(
   'with %s, spent units of leases that ended while Redis was down are charged once, and the rest is returned',
@@ -29,10 +23,10 @@ test.each<AlgorithmName>(['fixed-window', 'sliding-window', 'token-bucket', 'gcr
       scope: `outage-${algorithm}`,
       policy: { name: 'day', limit: 1_000_000, window: '1d', algorithm } as const,
     }
-    const client = createRedis(path.url, { retryStrategy: () => 20 })
+    const client = createRedis(path.current.url, { retryStrategy: () => 20 })
     // short leases, so that they end soon
     const member = await new Member(client, leasedBackend(client, { leaseMs: 100 }), options).ready()
-    const admin = server.client()
+    const admin = redis.server.client()
     const leasesEnd = async (): Promise<void> => {
       const name = (await admin.keys(`*${options.scope}*:leases`))[0]
       await eventually(async () => lastEndOf(await admin.getBuffer(name)) < (await timeOf(admin)), { what: 'the end' })
@@ -42,12 +36,12 @@ test.each<AlgorithmName>(['fixed-window', 'sliding-window', 'token-bucket', 'gcr
       await member.takeUntilCounted('key')
       await member.take('key', 1_000 + random.whole(1_000))
       const closed = new Promise((resolve) => client.once('close', resolve))
-      path.refuse()
-      path.cut()
+      path.current.refuse()
+      path.current.cut()
       await closed
       await member.take('key', 20)
       await leasesEnd()
-      path.accept()
+      path.current.accept()
       await member.takeUntilCounted('key')
       await member.limiter.peek('key')
       left.push((await chargedOf(admin, options, 'key')) - member.admitted)

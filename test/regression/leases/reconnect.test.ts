@@ -1,25 +1,21 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import { createRedis, createRedisCluster, hashSlot, leasedBackend } from '@sluice/redis'
 import { chargedOf, Member } from '../../redis/known/member.ts'
 import { eventually } from '../../services/eventually.ts'
 import { startRedisCluster } from '../../services/redis/redis-cluster.ts'
-import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
+import { redisForTests } from '../../services/redis/redis-for-tests.ts'
 
 const policy = { name: 'hour', limit: 1_000_000, window: '1h' } as const
 
 describe('on a healthy Redis', () => {
-  let server: RedisServer
-  beforeAll(async () => {
-    server = await startRedis()
-  })
-  afterAll(() => server.stop())
+  const redis = redisForTests()
 
   test.each([1, 3])('reconnects of %d processes that lease charge exactly what was admitted', async (size) => {
     const options = { scope: `fleet-${size}`, policy }
-    const admin = server.client()
+    const admin = redis.server.client()
     const members = await Promise.all(
       Array.from({ length: size }, () => {
-        const client = createRedis(server.url, { retryStrategy: () => 20 })
+        const client = createRedis(redis.server.url, { retryStrategy: () => 20 })
         return new Member(client, leasedBackend(client), options).ready()
       }),
     )

@@ -1,31 +1,27 @@
 import { once } from 'node:events'
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import { type AlgorithmName, createLimiter, type ScriptRunner } from '@sluice/limiter-core'
 import { createRedis, leasedBackend, scriptRunner } from '@sluice/redis'
 import { until } from '@sluice/testkit'
-import type { Redis } from 'ioredis'
 import { chargedOf } from '../../redis/known/member.ts'
-import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
+import { forTests } from '../../services/for-tests.ts'
+import { redisForTests } from '../../services/redis/redis-for-tests.ts'
 
-let server: RedisServer
-let client: Redis
-
-beforeAll(async () => {
-  server = await startRedis()
-  client = createRedis(server.url)
-  await once(client, 'ready')
-})
-
-afterAll(async () => {
-  client.disconnect()
-  await server.stop()
-})
+const redis = redisForTests()
+const client = forTests(
+  async () => {
+    const client = createRedis(redis.server.url)
+    await once(client, 'ready')
+    return client
+  },
+  (client) => client.disconnect(),
+)
 
 /** A runner that delays lease requests on demand. */
 class SlowAsks implements ScriptRunner {
   holds = false
   readonly held: (() => void)[] = []
-  readonly #runner = scriptRunner(client)
+  readonly #runner = scriptRunner(client.current)
 
   async run(...call: Parameters<ScriptRunner['run']>): Promise<unknown> {
     if (this.holds && call[0].name.startsWith('leases')) await new Promise<void>((resolve) => this.held.push(resolve))
@@ -51,12 +47,12 @@ test.each<AlgorithmName>(['fixed-window', 'sliding-window', 'token-bucket', 'gcr
     runner.holds = false
     const reset = limiter.reset('key')
     // a reset that does not wait for others is complete by then
-    for (let pings = 0; pings < 10; pings++) await client.ping()
+    for (let pings = 0; pings < 10; pings++) await client.current.ping()
     for (const go of runner.held.splice(0)) go()
     await Promise.all([looked, reset])
     await limiter.take('key', 3)
     limiter.close()
     await backend.close?.()
-    expect(await chargedOf(client, options, 'key')).toBe(3)
+    expect(await chargedOf(client.current, options, 'key')).toBe(3)
   },
 )

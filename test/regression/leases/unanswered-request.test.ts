@@ -1,36 +1,27 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import type { AlgorithmName } from '@sluice/limiter-core'
 import { createRedis, leasedBackend } from '@sluice/redis'
-import type { Redis } from 'ioredis'
 import { chargedOf, Member } from '../../redis/known/member.ts'
 import { eventually } from '../../services/eventually.ts'
-import { startProxy, type TcpProxy } from '../../services/proxies/tcp-proxy.ts'
-import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
+import { forTests } from '../../services/for-tests.ts'
+import { startProxy } from '../../services/proxies/tcp-proxy.ts'
+import { redisClientForTests } from '../../services/redis/redis-for-tests.ts'
 
-let server: RedisServer
-let admin: Redis
-let path: TcpProxy
-
-beforeAll(async () => {
-  server = await startRedis()
-  admin = server.client()
-  path = await startProxy(server.port)
-})
-
-afterAll(async () => {
-  await path.stop()
-  await server.stop()
-})
+const redis = redisClientForTests()
+const path = forTests(
+  () => startProxy(redis.server.port),
+  (proxy) => proxy.stop(),
+)
 
 async function now(): Promise<number> {
-  const [seconds, micros] = (await admin.time()) as unknown as [number, number]
+  const [seconds, micros] = (await redis.client.time()) as unknown as [number, number]
   return Number(seconds) * 1_000 + Number(micros) / 1_000
 }
 
 /** Whether a request was granted at least the given number of units, and its lease has ended. */
 async function isOver(scope: string, granted: number): Promise<boolean> {
-  const [name] = await admin.keys(`*{key}:${scope}/*:leases`)
-  const leases = name === undefined ? null : await admin.getBuffer(name)
+  const [name] = await redis.client.keys(`*{key}:${scope}/*:leases`)
+  const leases = name === undefined ? null : await redis.client.getBuffer(name)
   const at = await now()
   for (let lease = 0; leases && lease < leases.length; lease += 56) {
     if (leases.readDoubleLE(lease + 8) >= granted && leases.readDoubleLE(lease + 16) < at) return true
@@ -47,22 +38,22 @@ test.each<AlgorithmName>(['fixed-window', 'sliding-window', 'token-bucket', 'gcr
       scope: `asks-${algorithm}`,
       policy: { name: 'day', limit: 100_000, window: '365d', algorithm } as const,
     }
-    const client = createRedis(path.url, { retryStrategy: () => 20 })
+    const client = createRedis(path.current.url, { retryStrategy: () => 20 })
     const member = await new Member(client, leasedBackend(client, { leaseMs: 100 }), options).ready()
     // usually more than is left of the previous lease
     for (const units of [700, 2_000, 6_000]) {
       await member.takeUntilCounted('key')
       await member.limiter.peek('key')
-      path.degrade({ delayMs: 800 })
+      path.current.degrade({ delayMs: 800 })
       const taken = member.take('key', 1, units)
       await eventually(() => isOver(options.scope, units), { what: 'the end of a lease of which nobody knows' })
-      path.cut()
-      path.heal()
+      path.current.cut()
+      path.current.heal()
       await taken
     }
     await member.takeUntilCounted('key')
     expect(member.uncounted).toBeGreaterThanOrEqual(700)
     await member.close()
-    expect(await chargedOf(admin, options, 'key')).toBe(member.admitted)
+    expect(await chargedOf(redis.client, options, 'key')).toBe(member.admitted)
   },
 )

@@ -12,7 +12,8 @@ import { blockList } from '@sluice/sketches/limits'
 import { until } from '@sluice/testkit'
 import { oddBackend } from '../../contracts/computed-backend.ts'
 import { namesOf, OWNERS } from '../../options/owners.ts'
-import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
+import { redisForTests } from '../../services/redis/redis-for-tests.ts'
+import type { RedisServer } from '../../services/redis/redis-server.ts'
 
 /** Options as in JavaScript, without type checks. */
 // biome-ignore lint/suspicious/noExplicitAny: these calls are wrong on purpose
@@ -173,18 +174,14 @@ describe('a value from a request', () => {
 })
 
 describe('an error of Redis', () => {
-  let server: RedisServer
-  beforeAll(async () => {
-    server = await startRedis({ args: ['--requirepass', 'right'] })
-  })
-  afterAll(() => server.stop())
+  const ownRedis = redisForTests({ args: ['--requirepass', 'right'] })
 
   test.each([
-    ['a single server', (onError: (error: Error) => void) => redis.createRedis(urlOf(server), { onError })],
+    ['a single server', (onError: (error: Error) => void) => redis.createRedis(urlOf(ownRedis.server), { onError })],
     [
       'a cluster',
       (onError: (error: Error) => void) =>
-        redis.createRedisCluster([{ host: '127.0.0.1', port: server.port }], {
+        redis.createRedisCluster([{ host: '127.0.0.1', port: ownRedis.server.port }], {
           onError,
           redisOptions: { password: 'hunter2' },
         }),
@@ -205,7 +202,7 @@ describe('an error of Redis', () => {
 
   test('of a script includes no key of a client', async () => {
     const errors: unknown[] = []
-    const client = redis.createRedis(urlOf(server, 'right'))
+    const client = redis.createRedis(urlOf(ownRedis.server, 'right'))
     await until(() => client.status === 'ready')
     const observers = [{ event: (_name: string, data: unknown) => errors.push(data) }]
     const limiter = createLimiter({

@@ -1,22 +1,13 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import { createLimiter } from '@sluice/limiter-core'
 import { postgresBackend } from '@sluice/postgres'
-import type { Pool } from 'pg'
 import { ownSchema } from '../../postgres/own-schema.ts'
-import { type PostgresServer, startPostgres } from '../../services/postgres/postgres-server.ts'
+import { postgresForTests } from '../../services/postgres/postgres-for-tests.ts'
 
-let server: PostgresServer
-let pool: Pool
-
-beforeAll(async () => {
-  server = await startPostgres({ fsync: false })
-  pool = server.pool()
-})
-
-afterAll(() => server.stop())
+const postgres = postgresForTests({ fsync: false })
 
 test.each(['2s', '4s', '1m'] as const)('a hold of at most %s is settled after its key was reset', async (maxHoldMs) => {
-  const backend = postgresBackend(pool, { schema: ownSchema() })
+  const backend = postgresBackend(postgres.pool, { schema: ownSchema() })
   await backend.migrate()
   const policies = [{ name: 'jobs', limit: 100, window: '1h', algorithm: 'fixed-window', maxHoldMs } as const]
   const limiter = createLimiter({ policies, backend, scope: 'holds', deadlineMs: 20_000 })

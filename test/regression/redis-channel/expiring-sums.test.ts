@@ -1,20 +1,17 @@
-import { afterEach, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import { type RedisSums, type RedisSumsOptions, redisChannel, redisSums, scriptRunner } from '@sluice/redis'
 import { FakeClock, seededRandom } from '@sluice/testkit'
 import { LossyRunner } from '../../redis/channel/lossy-runner.ts'
 import { ownRedis } from '../../redis/channel/own-redis.ts'
 import { ticking } from '../../redis/channel/ticking.ts'
 import { eventually } from '../../services/eventually.ts'
+import { endedAfterEach } from '../../services/for-tests.ts'
 
 const DAY_MICROS = 86_400_000_000
 const tickMs = 100
 
 const redis = ownRedis()
-const made: { close(): Promise<void> }[] = []
-
-afterEach(async () => {
-  await Promise.all(made.splice(0).map((one) => one.close()))
-})
+const made = endedAfterEach<{ close(): Promise<void> }>((one) => one.close())
 
 function member(prefix: string, options: Partial<RedisSumsOptions> = {}) {
   const clock = new FakeClock()

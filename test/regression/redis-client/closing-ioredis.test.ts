@@ -1,23 +1,17 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import { createLimiter, type Script } from '@sluice/limiter-core'
 import { redisBackend, scriptRunner } from '@sluice/redis'
 import { Redis as IoRedis } from 'ioredis'
 import { Redis as IoValkey } from 'iovalkey'
-import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
+import { redisForTests } from '../../services/redis/redis-for-tests.ts'
 
 const ONE = { text: 'return 1' } as Script
 
-let server: RedisServer
-
-beforeAll(async () => {
-  server = await startRedis()
-})
-
-afterAll(() => server.stop())
+const redis = redisForTests()
 
 describe.each([
-  ['ioredis', () => new IoRedis({ port: server.port })],
-  ['iovalkey', () => new IoValkey({ port: server.port })],
+  ['ioredis', () => new IoRedis({ port: redis.server.port })],
+  ['iovalkey', () => new IoValkey({ port: redis.server.port })],
 ] as const)('a client of %s for which `quit` was called', (_name, make) => {
   test('answers the calls that it has sent, and refuses later ones as not counted', async () => {
     const client = make()

@@ -5,6 +5,7 @@ import { createNodeRedis, createNodeRedisCluster, nodeRedisOptions } from '@slui
 import { createClient as createClient5, createCluster as createCluster5 } from 'redis5'
 import { eventually } from '../../services/eventually.ts'
 import { onFreePorts } from '../../services/free-port.ts'
+import { redisForTests } from '../../services/redis/redis-for-tests.ts'
 import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
 
 const ONE = { text: 'return 1' } as Script
@@ -19,20 +20,14 @@ interface Client extends NodeRedisClient {
 }
 
 describe('a client of node-redis that is closed', () => {
-  let server: RedisServer
-
-  beforeAll(async () => {
-    server = await startRedis()
-  })
-
-  afterAll(() => server.stop())
+  const redis = redisForTests()
 
   const makers: readonly (readonly [string, () => Client])[] = [
-    ['6', () => createNodeRedis(`redis://127.0.0.1:${server.port}`)],
+    ['6', () => createNodeRedis(`redis://127.0.0.1:${redis.server.port}`)],
     [
       '5',
       () => {
-        const client = createClient5({ url: `redis://127.0.0.1:${server.port}`, ...nodeRedisOptions() })
+        const client = createClient5({ url: `redis://127.0.0.1:${redis.server.port}`, ...nodeRedisOptions() })
         client.connect().catch(() => {})
         return client
       },

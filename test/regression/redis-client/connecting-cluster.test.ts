@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
+import { describe, expect, jest, test } from '@jest/globals'
 import { algorithms } from '@sluice/limiter-core/backend'
 import { createRedisCluster, redisBackend, redisInflight, type ScriptRunner, scriptRunner } from '@sluice/redis'
 import { Cluster, Redis } from 'ioredis'
 import { createCluster } from 'redis'
 import { eventually } from '../../services/eventually.ts'
-import { type RedisCluster, startRedisCluster } from '../../services/redis/redis-cluster.ts'
+import { forTests } from '../../services/for-tests.ts'
+import { startRedisCluster } from '../../services/redis/redis-cluster.ts'
 import { startRedis } from '../../services/redis/redis-server.ts'
 
 const compiled = algorithms['fixed-window'].compile({
@@ -19,15 +20,12 @@ const compiled = algorithms['fixed-window'].compile({
 const cap = { name: 'cap', limit: 5 }
 
 describe('on a cluster', () => {
-  let cluster: RedisCluster
+  const cluster = forTests(
+    () => startRedisCluster(),
+    (one) => one.stop(),
+  )
 
-  beforeAll(async () => {
-    cluster = await startRedisCluster()
-  })
-
-  afterAll(() => cluster.stop())
-
-  const nodes = () => cluster.ports.map((port) => ({ host: '127.0.0.1', port }))
+  const nodes = () => cluster.current.ports.map((port) => ({ host: '127.0.0.1', port }))
   const users = Array.from({ length: 40 }, (_, user) => `user ${user}`)
 
   test.each([
@@ -55,7 +53,9 @@ describe('on a cluster', () => {
 
   test('caps over a runner without the cluster flag count there from the first call on', async () => {
     const warned = jest.spyOn(process, 'emitWarning').mockImplementation(() => {})
-    const client = createCluster({ rootNodes: cluster.ports.map((port) => ({ url: `redis://127.0.0.1:${port}` })) })
+    const client = createCluster({
+      rootNodes: cluster.current.ports.map((port) => ({ url: `redis://127.0.0.1:${port}` })),
+    })
     client.on('error', () => {})
     await client.connect()
     const run: ScriptRunner['run'] = (script, keys, args) =>

@@ -1,28 +1,25 @@
 import { randomUUID } from 'node:crypto'
 import { createServer, type Server } from 'node:net'
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import { createLimiter } from '@sluice/limiter-core'
 import { systemClock } from '@sluice/limiter-core/backend'
 import { createRedis, createRedisCluster, leasedBackend, redisBackend } from '@sluice/redis'
 import { Redis } from 'ioredis'
 import { Redis as Redis5 } from 'ioredis5'
 import { startRedisCluster } from '../../services/redis/redis-cluster.ts'
-import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
+import { redisForTests } from '../../services/redis/redis-for-tests.ts'
 
 const LONG_MS = 20_000
-let server: RedisServer
-
-beforeAll(async () => {
-  server = await startRedis()
-})
-
-afterAll(() => server.stop())
+const redis = redisForTests()
 
 const clients = [
-  ['createRedis', () => createRedis(`redis://127.0.0.1:${server.port}`)],
-  ['createRedis with a lazy connection', () => createRedis(`redis://127.0.0.1:${server.port}`, { lazyConnect: true })],
-  ['ioredis 6', () => new Redis(server.port)],
-  ['ioredis 5', () => new Redis5(server.port) as unknown as Redis],
+  ['createRedis', () => createRedis(`redis://127.0.0.1:${redis.server.port}`)],
+  [
+    'createRedis with a lazy connection',
+    () => createRedis(`redis://127.0.0.1:${redis.server.port}`, { lazyConnect: true }),
+  ],
+  ['ioredis 6', () => new Redis(redis.server.port)],
+  ['ioredis 5', () => new Redis5(redis.server.port) as unknown as Redis],
 ] as const
 
 describe.each([

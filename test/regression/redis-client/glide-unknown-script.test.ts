@@ -1,18 +1,16 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import { scriptRunner } from '@sluice/redis'
 import { GlideClusterClient } from '@valkey/valkey-glide'
-import { type RedisCluster, startRedisCluster } from '../../services/redis/redis-cluster.ts'
+import { forTests } from '../../services/for-tests.ts'
+import { startRedisCluster } from '../../services/redis/redis-cluster.ts'
 
-let cluster: RedisCluster
-
-beforeAll(async () => {
-  cluster = await startRedisCluster()
-})
-
-afterAll(() => cluster.stop())
+const cluster = forTests(
+  () => startRedisCluster(),
+  (one) => one.stop(),
+)
 
 test('many calls at once of a script that no server of the cluster knows are evaluated, over valkey-glide', async () => {
-  const addresses = cluster.ports.map((port) => ({ host: '127.0.0.1', port }))
+  const addresses = cluster.current.ports.map((port) => ({ host: '127.0.0.1', port }))
   const client = await GlideClusterClient.createClient({ addresses, requestTimeout: 20_000 })
   try {
     const runner = scriptRunner(client)

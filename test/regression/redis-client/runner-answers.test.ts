@@ -1,26 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import { once } from 'node:events'
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
+import { describe, expect, jest, test } from '@jest/globals'
 import { createLimiter } from '@sluice/limiter-core'
 import { algorithms, systemClock } from '@sluice/limiter-core/backend'
 import { leasedBackend, redisBackend, redisInflight, type ScriptRunner, scriptRunner } from '@sluice/redis'
 import { FakeClock } from '@sluice/testkit'
-import { Redis } from 'ioredis'
-import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
+import { redisClientForTests } from '../../services/redis/redis-for-tests.ts'
 
-let server: RedisServer
-let client: Redis
-
-beforeAll(async () => {
-  server = await startRedis()
-  client = new Redis(server.port)
-  await once(client, 'ready')
-})
-
-afterAll(async () => {
-  client.disconnect()
-  await server.stop()
-})
+const redis = redisClientForTests()
 
 const policy = { name: 'api', algorithm: 'fixed-window', limit: 100, window: '1h' } as const
 const compiled = algorithms['fixed-window'].compile({ ...policy, windowMs: 3_600_000 })
@@ -65,7 +51,7 @@ describe.each(backends)('%s rejects, and never throws', (_name, make) => {
 
 describe('a runner whose answers are bytes', () => {
   const run: ScriptRunner['run'] = (script, keys, args) =>
-    client.callBuffer('EVAL', script.text, keys.length, ...keys, ...args)
+    redis.client.callBuffer('EVAL', script.text, keys.length, ...keys, ...args)
 
   test.each(backends)('counts, refunds and resets in %s, without a warning', async (_name, make) => {
     const warned = jest.spyOn(process, 'emitWarning').mockImplementation(() => {})
@@ -91,7 +77,7 @@ describe('a runner whose answers are bytes', () => {
 })
 
 test('a server time that is not a number counts as no answer, and is not used', async () => {
-  const inner = scriptRunner(client)
+  const inner = scriptRunner(redis.client)
   let calls = 0
   const run: ScriptRunner['run'] = (...call) =>
     calls++ === 0 ? Promise.resolve(['x', 'y', '', '']) : inner.run(...call)
@@ -105,7 +91,7 @@ test('a server time that is not a number counts as no answer, and is not used', 
 
 test('an answer that never arrives prevents no call a second later', async () => {
   const clock = new FakeClock()
-  const inner = scriptRunner(client)
+  const inner = scriptRunner(redis.client)
   let calls = 0
   const run: ScriptRunner['run'] = (...call) => (calls++ === 0 ? new Promise(() => {}) : inner.run(...call))
   const backend = redisBackend({ run }, { prefix: randomUUID(), clock })

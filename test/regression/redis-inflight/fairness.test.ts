@@ -1,27 +1,20 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import type { InflightBackend, Permit, ScriptRunner } from '@sluice/limiter-core'
 import { redisInflight, scriptRunner } from '@sluice/redis'
 import { eachSeed, FakeClock } from '@sluice/testkit'
-import type { Redis } from 'ioredis'
 import { fairness, maxMinShares } from '../../redis/inflight/fairness.ts'
 import { eventually } from '../../redis/inflight/fleet.ts'
 import { contendInFakeTime } from '../../redis/inflight/simulated-contention.ts'
-import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
+import { redisClientForTests } from '../../services/redis/redis-for-tests.ts'
 
-let server: RedisServer
-let client: Redis
+const redis = redisClientForTests()
 let runner: ScriptRunner
 
 beforeAll(async () => {
-  server = await startRedis()
-  client = server.client()
-  await client.ping()
-  runner = scriptRunner(client)
+  runner = scriptRunner(redis.client)
 })
 
-beforeEach(() => client.flushall())
-
-afterAll(() => server.stop())
+beforeEach(() => redis.client.flushall())
 
 describe('tasks of four processes that compete for a cap', () => {
   test.each([
@@ -46,7 +39,7 @@ describe('tasks of four processes that compete for a cap', () => {
 function scene(limit: number) {
   const clock = new FakeClock({ nowMs: 1_000_000 })
   const options = { clock, serverTime: () => clock.now(), deadlineMs: 10_000, leaseMs: 60_000 }
-  const [a, b] = [redisInflight(client, options), redisInflight(client, options)]
+  const [a, b] = [redisInflight(redis.client, options), redisInflight(redis.client, options)]
   const cap = { name: 'cap', limit }
   const ask = async (process: InflightBackend, weight = 1): Promise<Permit | undefined> => {
     const answer = await process.acquire('k', { cap, weight })
@@ -112,12 +105,12 @@ describe('a permit that is reserved for a process which makes no more requests',
     const { clock, a, b, held, waits, count } = scene(1)
     const permit = await held(a)
     await waits(b, 3, 10)
-    const [name] = await client.keys('*')
-    expect(await client.hlen(name)).toBe(2)
+    const [name] = await redis.client.keys('*')
+    expect(await redis.client.hlen(name)).toBe(2)
     clock.advance(2_000)
     permit.release()
     await eventually(count, 0)
-    expect(await client.keys('*')).toEqual([])
+    expect(await redis.client.keys('*')).toEqual([])
   })
 })
 

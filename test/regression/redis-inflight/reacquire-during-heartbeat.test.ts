@@ -1,21 +1,15 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import { createInflightLimiter, type ScriptRunner } from '@sluice/limiter-core'
 import { redisInflight, scriptRunner } from '@sluice/redis'
 import { FakeClock, until } from '@sluice/testkit'
 import { eventually } from '../../services/eventually.ts'
-import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
+import { redisForTests } from '../../services/redis/redis-for-tests.ts'
 
 const leaseMs = 9_000
 // a heartbeat has at most four calls of 32 keys in flight, so the last key waits for a fifth
 const MANY = 6 * 32
 
-let server: RedisServer
-
-beforeAll(async () => {
-  server = await startRedis()
-})
-
-afterAll(() => server.stop())
+const redis = redisForTests()
 
 /** A runner that withholds calls with many keys (heartbeats) until they are released. */
 class HeldWay implements ScriptRunner {
@@ -38,7 +32,7 @@ class HeldWay implements ScriptRunner {
 }
 
 test('a permit that was released and acquired again during a heartbeat stays counted', async () => {
-  const client = server.client()
+  const client = redis.server.client()
   await client.ping()
   const way = new HeldWay(scriptRunner(client))
   const clock = new FakeClock()

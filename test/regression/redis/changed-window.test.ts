@@ -1,20 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import { type AlgorithmName, createLimiter, type PolicyInput } from '@sluice/limiter-core'
 import { redisBackend } from '@sluice/redis'
-import type { Redis } from 'ioredis'
 import { ownPrefix } from '../../redis/exact/own-prefix.ts'
-import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
+import { redisClientForTests } from '../../services/redis/redis-for-tests.ts'
 
-let server: RedisServer
-let client: Redis
-
-beforeAll(async () => {
-  server = await startRedis()
-  client = server.client()
-  await client.ping()
-})
-
-afterAll(() => server.stop())
+const redis = redisClientForTests()
 
 const kinds: readonly (readonly [AlgorithmName, Partial<PolicyInput>])[] = [
   ['fixed-window', {}],
@@ -27,7 +17,7 @@ const kinds: readonly (readonly [AlgorithmName, Partial<PolicyInput>])[] = [
 
 /** A process of one release. All releases use the same name. */
 function release(prefix: string, serverTime: () => number, policy: Omit<PolicyInput, 'name'>) {
-  const backend = redisBackend(client, { prefix, serverTime })
+  const backend = redisBackend(redis.client, { prefix, serverTime })
   const limiter = createLimiter({
     policies: [{ name: 'requests', ...policy } as PolicyInput],
     backend,

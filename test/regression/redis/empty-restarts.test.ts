@@ -1,28 +1,20 @@
-import { afterEach, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import type { AlgorithmName } from '@sluice/limiter-core'
 import { createRedis, leasedBackend, redisBackend } from '@sluice/redis'
 import { baseSeed, numberOfRuns, seededRandom } from '@sluice/testkit'
+import { algorithmNames } from '../../algorithms/any-policy.ts'
 import { Member, type MemberOptions } from '../../redis/known/member.ts'
+import { calledAfterEach } from '../../services/for-tests.ts'
 import { startRedis } from '../../services/redis/redis-server.ts'
 
-const everyAlgorithm: readonly AlgorithmName[] = [
-  'sliding-window',
-  'gcra',
-  'fixed-window',
-  'sliding-log',
-  'token-bucket',
-]
 /** `npm test` takes two of them. */
-const algorithms = everyAlgorithm.slice(0, numberOfRuns(everyAlgorithm.length))
+const algorithms = algorithmNames.slice(0, numberOfRuns(algorithmNames.length))
 
 const LIMIT = 120
 const RESTARTS = 6
 const PROCESSES = 4
 
-const ends: (() => Promise<unknown>)[] = []
-afterEach(async () => {
-  for (const end of ends.splice(0).reverse()) await end()
-})
+const ends = calledAfterEach()
 
 /** Processes with random turns on a server that repeatedly restarts empty, until no request is admitted. */
 async function acknowledged(algorithm: AlgorithmName, leased: boolean, seed: number): Promise<number> {

@@ -1,29 +1,24 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import { createLimiter } from '@sluice/limiter-core'
 import { createRedis, redisBackend } from '@sluice/redis'
 import { FakeClock } from '@sluice/testkit'
-import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
+import { forTests } from '../../services/for-tests.ts'
+import { redisForTests } from '../../services/redis/redis-for-tests.ts'
 
-let server: RedisServer
-let client: ReturnType<typeof createRedis>
-
-beforeAll(async () => {
-  server = await startRedis()
-  client = createRedis({ port: server.port })
-})
-afterAll(async () => {
-  await client.quit()
-  await server.stop()
-})
+const redis = redisForTests()
+const client = forTests(
+  () => createRedis({ port: redis.server.port }),
+  (one) => one.quit(),
+)
 
 async function writes(): Promise<number> {
-  const [, calls] = /cmdstat_set:calls=(\d+)/.exec(await client.info('commandstats')) ?? []
+  const [, calls] = /cmdstat_set:calls=(\d+)/.exec(await client.current.info('commandstats')) ?? []
   return Number(calls)
 }
 
 test('a denied caller that books no turn writes nothing', async () => {
   const clock = new FakeClock({ nowMs: Date.now() })
-  const backend = redisBackend(client, { clock, serverTime: () => clock.now() })
+  const backend = redisBackend(client.current, { clock, serverTime: () => clock.now() })
   const policies = [{ name: 'turns', limit: 2, window: '1m', retry: 'booked' }] as const
   const limiter = createLimiter({ policies, backend, clock, deadlineMs: 20_000 })
   const taken = async (times: number): Promise<number> => {

@@ -1,44 +1,30 @@
 import { once } from 'node:events'
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import { type AlgorithmName, newIdempotencyKey, systemClock } from '@sluice/limiter-core/backend'
 import { redisBackend } from '@sluice/redis'
 import { numberOfRuns } from '@sluice/testkit'
 import { Redis } from 'ioredis'
+import { algorithmNames } from '../../algorithms/any-policy.ts'
 import { chargeOf, remaining } from '../../redis/exact/charge.ts'
 import { clients, type RedisClass } from '../../redis/inflight/fleet.ts'
 import { eventually } from '../../services/eventually.ts'
-import { startProxy, type TcpProxy } from '../../services/proxies/tcp-proxy.ts'
-import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
+import { forTests } from '../../services/for-tests.ts'
+import { startProxy } from '../../services/proxies/tcp-proxy.ts'
+import { redisClientForTests } from '../../services/redis/redis-for-tests.ts'
 
 const LIMIT = 100
-const everyAlgorithm: readonly AlgorithmName[] = [
-  'sliding-window',
-  'gcra',
-  'fixed-window',
-  'sliding-log',
-  'token-bucket',
-]
 /** `npm test` takes two of them. */
-const algorithms = everyAlgorithm.slice(0, numberOfRuns(everyAlgorithm.length))
+const algorithms = algorithmNames.slice(0, numberOfRuns(algorithmNames.length))
 
-let server: RedisServer
-let admin: Redis
-let path: TcpProxy
+const redis = redisClientForTests()
+const path = forTests(
+  () => startProxy(redis.server.port),
+  (proxy) => proxy.stop(),
+)
 let made = 0
 
-beforeAll(async () => {
-  server = await startRedis()
-  admin = server.client()
-  path = await startProxy(server.port)
-})
-
-afterAll(async () => {
-  await path.stop()
-  await server.stop()
-})
-
 const ran = async (): Promise<number> =>
-  Number(/cmdstat_evalsha:calls=(\d+)/.exec(await admin.info('commandstats'))?.[1] ?? 0)
+  Number(/cmdstat_evalsha:calls=(\d+)/.exec(await redis.client.info('commandstats'))?.[1] ?? 0)
 
 /** Calls whose answer is lost because the connection breaks, so that ioredis sends the command again. */
 async function answeredInVain(
@@ -47,13 +33,13 @@ async function answeredInVain(
   between: () => Promise<unknown> = async () => {},
 ): Promise<void> {
   const before = await ran()
-  path.loseAnswers()
+  path.current.loseAnswers()
   const sent = send().catch(() => {})
   await eventually(async () => (await ran()) === before + 1, { what: 'the first arrival' })
   await between()
   const arrived = await ran()
-  path.cut()
-  path.heal()
+  path.current.cut()
+  path.current.heal()
   await eventually(async () => (await ran()) === arrived + 1, { what: 'the second arrival' })
   await sent
   expect(client.status).toBe('ready')
@@ -61,11 +47,11 @@ async function answeredInVain(
 
 /** A backend over a client of the user with default ioredis options. */
 async function scene(Client: RedisClass, algorithm: AlgorithmName) {
-  const client = new Client(path.port, '127.0.0.1')
+  const client = new Client(path.current.port, '127.0.0.1')
   client.on('error', () => {})
   await once(client, 'ready')
   const backend = redisBackend(client)
-  const direct = redisBackend(admin)
+  const direct = redisBackend(redis.client)
   const policy = { name: `once-${made++}`, algorithm, limit: LIMIT, windowMs: 3_600_000 }
   const charge = (cost: number) => [chargeOf(backend, policy, 'key', cost)]
   // the server has the scripts, so that each call is one EVALSHA
@@ -143,11 +129,11 @@ describe('an adjustment that is repeated with its idempotency key', () => {
   test('stores a small key for half a minute', async () => {
     const { backend, charge, takenAt, close } = await scene(Redis, 'fixed-window')
     await backend.adjustAll(charge(-10), takenAt, { idempotencyKey: { id: 'its-id', issuedAt: systemClock.now() } })
-    const names = await admin.keys('*:done:its-id')
+    const names = await redis.client.keys('*:done:its-id')
     expect(names).toHaveLength(1)
-    expect(await admin.pttl(names[0])).toBeGreaterThan(29_000)
-    expect(await admin.pttl(names[0])).toBeLessThanOrEqual(31_000)
-    expect(await admin.memory('USAGE', names[0])).toBeLessThan(200)
+    expect(await redis.client.pttl(names[0])).toBeGreaterThan(29_000)
+    expect(await redis.client.pttl(names[0])).toBeLessThanOrEqual(31_000)
+    expect(await redis.client.memory('USAGE', names[0])).toBeLessThan(200)
     close()
   })
 })

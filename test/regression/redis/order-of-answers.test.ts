@@ -1,22 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import type { AlgorithmName } from '@sluice/limiter-core'
 import { createRedis, leasedBackend, redisBackend } from '@sluice/redis'
 import { chargedOf, Member } from '../../redis/known/member.ts'
-import { startProxy, type TcpProxy } from '../../services/proxies/tcp-proxy.ts'
-import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
+import { forTests } from '../../services/for-tests.ts'
+import { startProxy } from '../../services/proxies/tcp-proxy.ts'
+import { redisForTests } from '../../services/redis/redis-for-tests.ts'
 
-let server: RedisServer
-let path: TcpProxy
-
-beforeAll(async () => {
-  server = await startRedis()
-  path = await startProxy(server.port)
-})
-
-afterAll(async () => {
-  await path.stop()
-  await server.stop()
-})
+const redis = redisForTests()
+const path = forTests(
+  () => startProxy(redis.server.port),
+  (proxy) => proxy.stop(),
+)
 
 // the breaker's probe is the first call of such a process, and has no deadline, so the server was not identified before
 describe.each([
@@ -28,27 +22,27 @@ describe.each([
     async (algorithm) => {
       const policy = { name: 'year', limit: 100, window: '365d', algorithm } as const
       const options = { scope: `first-${algorithm}-${leased}`, policy }
-      path.refuse()
-      path.cut()
-      const client = createRedis(path.url, { retryStrategy: () => 20 })
+      path.current.refuse()
+      path.current.cut()
+      const client = createRedis(path.current.url, { retryStrategy: () => 20 })
       const member = new Member(
         client,
         leased ? leasedBackend(client, { leaseMs: 100 }) : redisBackend(client),
         options,
       )
       await member.take('of the breaker', 12)
-      await path.accept()
+      await path.current.accept()
       await member.ready()
       await member.takeUntilCounted('of the breaker')
       await member.take('key', 50)
       expect(member.uncounted).toBeGreaterThanOrEqual(12)
       await member.limiter.peek('key')
-      await server.kill()
-      await server.start()
+      await redis.server.kill()
+      await redis.server.start()
       await member.takeUntilCounted('of the connection')
       await member.take('key', 1)
       await member.close()
-      expect(await chargedOf(server.client(), options, 'key')).toBe(51)
+      expect(await chargedOf(redis.server.client(), options, 'key')).toBe(51)
     },
   )
 })

@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import type { AlgorithmName, Decision, PolicyInput } from '@sluice/limiter-core'
 import { createRedis, leasedBackend, redisBackend } from '@sluice/redis'
 import { chargedOf, Member } from '../../redis/known/member.ts'
-import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
+import { redisForTests } from '../../services/redis/redis-for-tests.ts'
 
 const kinds: readonly (readonly [string, Partial<PolicyInput>])[] = [
   ['fixed-window', {}],
@@ -14,23 +14,19 @@ const kinds: readonly (readonly [string, Partial<PolicyInput>])[] = [
   ['gcra', {}],
 ]
 
-let server: RedisServer
+const redis = redisForTests()
 let scopes = 0
-beforeAll(async () => {
-  server = await startRedis()
-})
-afterAll(() => server.stop())
 
 /** Two processes of a fleet, and the charged units of their key. */
 async function pair(algorithm: string, more: Partial<PolicyInput>, leased: boolean) {
   const policy = { name: 'hour', limit: 120, window: '1h', algorithm: algorithm as AlgorithmName, ...more } as const
   const options = { scope: `pair-${scopes++}`, policy }
   const members = [1, 2].map(() => {
-    const client = createRedis(server.url, { retryStrategy: () => 20 })
+    const client = createRedis(redis.server.url, { retryStrategy: () => 20 })
     return new Member(client, leased ? leasedBackend(client) : redisBackend(client), options).ready()
   })
   const [one, other] = await Promise.all(members)
-  const admin = server.client()
+  const admin = redis.server.client()
   const charged = (): Promise<number> => chargedOf(admin, options, 'key')
   const close = async (): Promise<void> => {
     await Promise.all([one.close(), other.close()])

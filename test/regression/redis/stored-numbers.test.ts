@@ -1,16 +1,12 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
+import { beforeEach, expect, test } from '@jest/globals'
 import type { Policy } from '@sluice/limiter-core'
 import { redisBackend } from '@sluice/redis'
 import { eachSeed } from '@sluice/testkit'
 import { chargeOf } from '../../redis/exact/charge.ts'
 import { ownPrefix } from '../../redis/exact/own-prefix.ts'
-import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
+import { redisForTests } from '../../services/redis/redis-for-tests.ts'
 
-let server: RedisServer
-beforeAll(async () => {
-  server = await startRedis()
-})
-afterAll(() => server.stop())
+const ownRedis = redisForTests()
 
 let now: number
 let prefix: string
@@ -20,7 +16,7 @@ beforeEach(() => {
 })
 
 async function backend(nativeCommands = false) {
-  const client = server.client()
+  const client = ownRedis.server.client()
   await client.ping()
   return { client, redis: redisBackend(client, { prefix, serverTime: () => now, nativeCommands }) }
 }

@@ -1,13 +1,11 @@
-import { afterEach, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import { createLimiter, type Decision, type Limiter, type PolicyInput } from '@sluice/limiter-core'
 import { createRedis, redisBackend } from '@sluice/redis'
 import { eventually } from '../../services/eventually.ts'
+import { calledAfterEach } from '../../services/for-tests.ts'
 import { startRedis } from '../../services/redis/redis-server.ts'
 
-const ends: (() => unknown)[] = []
-afterEach(async () => {
-  for (const end of ends.splice(0).reverse()) await end()
-})
+const ends = calledAfterEach()
 
 const BOOKED: PolicyInput = { name: 'booked', limit: 6, window: '1h', algorithm: 'fixed-window', retry: 'booked' }
 const PLAIN: PolicyInput = { name: 'plain', limit: 100, window: '1h', algorithm: 'fixed-window' }

@@ -1,28 +1,19 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import { createLimiter } from '@sluice/limiter-core'
 import type { ScriptRunner } from '@sluice/limiter-core/backend'
 import { redisBackend } from '@sluice/redis'
 import { FakeClock } from '@sluice/testkit'
-import type { Redis } from 'ioredis'
 import { chargedOf } from '../../redis/known/member.ts'
-import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
+import { redisClientForTests } from '../../services/redis/redis-for-tests.ts'
 
-let server: RedisServer
-let admin: Redis
-beforeAll(async () => {
-  server = await startRedis()
-  admin = server.client()
-})
-afterAll(async () => {
-  await server.stop()
-})
+const redis = redisClientForTests()
 
 test('a take whose reply cannot be read is counted once', async () => {
   const clock = new FakeClock({ nowMs: 1_000 })
   let isReadable = true
   const runner: ScriptRunner = {
     async run(script, keys, args) {
-      const reply = await admin.eval(script.text, keys.length, ...keys, ...args)
+      const reply = await redis.client.eval(script.text, keys.length, ...keys, ...args)
       return isReadable ? reply : 'a reply of another script'
     },
   }
@@ -32,9 +23,9 @@ test('a take whose reply cannot be read is counted once', async () => {
   await limiter.take('key', 1)
   isReadable = false
   expect(await limiter.take('key', 10)).toMatchObject({ allowed: true, counted: false })
-  expect(await chargedOf(admin, { scope: 'unreadable', policy }, 'key')).toBe(11)
+  expect(await chargedOf(redis.client, { scope: 'unreadable', policy }, 'key')).toBe(11)
   isReadable = true
   await limiter.take('key', 1)
-  expect(await chargedOf(admin, { scope: 'unreadable', policy }, 'key')).toBe(12)
+  expect(await chargedOf(redis.client, { scope: 'unreadable', policy }, 'key')).toBe(12)
   limiter.close()
 })

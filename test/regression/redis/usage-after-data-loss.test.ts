@@ -1,25 +1,17 @@
-import { afterEach, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import type { AlgorithmName } from '@sluice/limiter-core'
 import { createRedis, redisBackend } from '@sluice/redis'
 import { numberOfRuns } from '@sluice/testkit'
+import { algorithmNames } from '../../algorithms/any-policy.ts'
 import { chargedOf, Member, type MemberOptions } from '../../redis/known/member.ts'
 import { eventually } from '../../services/eventually.ts'
+import { calledAfterEach } from '../../services/for-tests.ts'
 import { startProxy } from '../../services/proxies/tcp-proxy.ts'
 import { startRedis } from '../../services/redis/redis-server.ts'
 
-const everyAlgorithm: readonly AlgorithmName[] = [
-  'sliding-window',
-  'gcra',
-  'fixed-window',
-  'sliding-log',
-  'token-bucket',
-]
 /** `npm test` takes two of them. */
-const algorithms = everyAlgorithm.slice(0, numberOfRuns(everyAlgorithm.length))
-const ends: (() => Promise<unknown>)[] = []
-afterEach(async () => {
-  for (const end of ends.splice(0).reverse()) await end()
-})
+const algorithms = algorithmNames.slice(0, numberOfRuns(algorithmNames.length))
+const ends = calledAfterEach()
 
 function optionsOf(algorithm: AlgorithmName): MemberOptions {
   return { scope: 'births', policy: { name: 'hour', limit: 120, window: '1h', algorithm } }

@@ -1,26 +1,23 @@
 import { once } from 'node:events'
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { type AlgorithmName, type Backend, createLimiter, type ScriptRunner } from '@sluice/limiter-core'
+import { describe, expect, test } from '@jest/globals'
+import { type Backend, createLimiter, type ScriptRunner } from '@sluice/limiter-core'
 import { systemClock } from '@sluice/limiter-core/backend'
 import { createRedis, leasedBackend, redisBackend, scriptRunner, syncedBackend } from '@sluice/redis'
 import { numberOfRuns, until } from '@sluice/testkit'
-import type { Redis } from 'ioredis'
+import { algorithmNames } from '../../algorithms/any-policy.ts'
 import { chargedOf } from '../../redis/known/member.ts'
-import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
+import { forTests } from '../../services/for-tests.ts'
+import { redisForTests } from '../../services/redis/redis-for-tests.ts'
 
-let server: RedisServer
-let client: Redis
-
-beforeAll(async () => {
-  server = await startRedis()
-  client = createRedis(server.url)
-  await once(client, 'ready')
-})
-
-afterAll(async () => {
-  client.disconnect()
-  await server.stop()
-})
+const redis = redisForTests()
+const client = forTests(
+  async () => {
+    const client = createRedis(redis.server.url)
+    await once(client, 'ready')
+    return client
+  },
+  (client) => client.disconnect(),
+)
 
 type Listener = Parameters<NonNullable<ScriptRunner['interrupted']>>[0]
 
@@ -29,7 +26,7 @@ type Listener = Parameters<NonNullable<ScriptRunner['interrupted']>>[0]
  */
 class RenamingRunner implements ScriptRunner {
   #name = 'first'
-  readonly #runner = scriptRunner(client)
+  readonly #runner = scriptRunner(client.current)
   readonly #listeners = new Set<Listener>()
 
   run(...call: Parameters<ScriptRunner['run']>): Promise<unknown> {
@@ -58,15 +55,8 @@ async function later(): Promise<void> {
   await until(() => systemClock.now() > at)
 }
 
-const everyAlgorithm: readonly AlgorithmName[] = [
-  'sliding-window',
-  'gcra',
-  'fixed-window',
-  'sliding-log',
-  'token-bucket',
-]
 /** `npm test` takes two of them. */
-const ALGORITHMS = everyAlgorithm.slice(0, numberOfRuns(everyAlgorithm.length))
+const ALGORITHMS = algorithmNames.slice(0, numberOfRuns(algorithmNames.length))
 
 test.each(ALGORITHMS)(
   'with %s, counts of a server that include reported usage are not added to it again',
@@ -84,7 +74,7 @@ test.each(ALGORITHMS)(
       await later()
       await limiter.take('key', 6)
     }
-    expect(await chargedOf(client, options, 'key')).toBe(28)
+    expect(await chargedOf(client.current, options, 'key')).toBe(28)
     limiter.close()
     backend.close?.()
   },
@@ -119,7 +109,7 @@ describe.each(['redisBackend', 'leasedBackend', 'syncedBackend'] as const)('%s',
       }
       limiter.close()
       await backend.close?.()
-      expect(await chargedOf(client, options, 'key')).toBe(28)
+      expect(await chargedOf(client.current, options, 'key')).toBe(28)
     },
   )
 })

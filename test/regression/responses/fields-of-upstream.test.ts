@@ -2,7 +2,7 @@ import { type IncomingMessage, request } from 'node:http'
 import { connect, createServer as createHttp2 } from 'node:http2'
 import type { AddressInfo } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import * as ofExpress from '@sluice/express'
 import * as ofFastify from '@sluice/fastify'
 import * as ofFetch from '@sluice/fetch'
@@ -18,6 +18,7 @@ import { running } from '../../adapters/running-app.ts'
 import type { Handler } from '../../leaks/frameworks/framework.ts'
 import { frameworks } from '../../leaks/frameworks/frameworks.ts'
 import { overHttp2 } from '../../leaks/frameworks/http2-site.ts'
+import { endedAfterEach } from '../../services/for-tests.ts'
 
 /** Fields of the limits of an upstream: of two drafts, of clients of language models, and of a vendor. */
 const FIELDS = {
@@ -30,7 +31,7 @@ const FIELDS = {
 }
 const OTHERS = { 'X-Other': 'kept', 'Set-Cookie': ['a=1', 'b=2'] }
 
-const open: RunningApp[] = []
+const open = endedAfterEach<RunningApp>((app) => app.close())
 let upstream: RunningApp
 beforeAll(async () => {
   upstream = await running((req, res) => {
@@ -38,9 +39,6 @@ beforeAll(async () => {
   })
 })
 afterAll(() => upstream.close())
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((app) => app.close()))
-})
 
 type Fields = Readonly<Record<string, string>>
 type Options = { readonly headers?: 'draft' | 'legacy' | 'none'; readonly headersOn?: 'denied' }

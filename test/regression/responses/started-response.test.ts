@@ -9,6 +9,7 @@ import type { Step } from '../../leaks/frameworks/framework.ts'
 import { frameworks } from '../../leaks/frameworks/frameworks.ts'
 import { overHttp2 } from '../../leaks/frameworks/http2-site.ts'
 import { RawClient } from '../../leaks/raw-client.ts'
+import { endedAfterEach } from '../../services/for-tests.ts'
 
 type Options = Partial<RateLimitOptions<IncomingMessage, ServerResponse>> & { readonly next?: boolean }
 
@@ -48,11 +49,10 @@ const cases: readonly (readonly [name: string, options: Options, before: Step])[
 
 describe.each(Object.entries(frameworks))('%s', (name, framework) => {
   const warnings = new Warnings()
-  const sockets: Socket[] = []
+  const sockets = endedAfterEach<Socket>((socket) => socket.destroy())
   let server: Server
   beforeEach(() => warnings.listen())
   afterEach(async () => {
-    for (const socket of sockets.splice(0)) socket.destroy()
     server.close()
     await once(server, 'close')
     warnings.stop()

@@ -4,6 +4,7 @@ import type { Channel } from '@sluice/limiter-core'
 import { CountMin } from '@sluice/sketches'
 import { type SharedSketch, type ShareSketchOptions, shareSketch } from '@sluice/sketches/fleet'
 import { FakeClock, Warnings } from '@sluice/testkit'
+import { endedAfterEach } from '../../services/for-tests.ts'
 import { codeOf } from '../../sketches/contract/sketch-contract.ts'
 import { Hub } from '../../sketches/fleet/hub.ts'
 
@@ -16,9 +17,8 @@ const counts = {
 
 const unhandled: unknown[] = []
 process.on('unhandledRejection', (reason) => unhandled.push(reason))
-const opened: SharedSketch<CountMin>[] = []
+const opened = endedAfterEach<SharedSketch<CountMin>>((shared) => shared.close())
 afterEach(async () => {
-  await Promise.all(opened.splice(0).map((shared) => shared.close()))
   await new Promise(setImmediate)
   expect(unhandled.splice(0)).toEqual([])
 })

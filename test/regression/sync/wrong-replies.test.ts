@@ -1,27 +1,17 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import { createLimiter } from '@sluice/limiter-core'
 import { afterThisTurn, systemClock } from '@sluice/limiter-core/backend'
 import { redisBackend, type ScriptRunner, scriptRunner, syncedBackend } from '@sluice/redis'
 import { FakeClock } from '@sluice/testkit'
-import type { Redis } from 'ioredis'
-import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
+import { redisClientForTests } from '../../services/redis/redis-for-tests.ts'
 
-let server: RedisServer
-let client: Redis
-
-beforeAll(async () => {
-  server = await startRedis()
-  client = server.client()
-  await client.ping()
-})
-
-afterAll(() => server.stop())
+const redis = redisClientForTests()
 
 /** Takes 20 units twice; the first reply to a report is `wrong`. Returns the second decision and what Redis has left. */
 async function afterFirst(wrong: (reply: unknown) => unknown) {
   const clock = new FakeClock({ wallMs: systemClock.wall() })
-  const inner = scriptRunner(client)
+  const inner = scriptRunner(redis.client)
   let [reports, underWay] = [0, 0]
   const run: ScriptRunner['run'] = async (...call) => {
     underWay++
@@ -44,7 +34,7 @@ async function afterFirst(wrong: (reply: unknown) => unknown) {
   await passes(6_000)
   const decision = await limiter.take('a', 20)
   await passes(6_000)
-  const stored = redisBackend(client, { prefix })
+  const stored = redisBackend(redis.client, { prefix })
   const reader = createLimiter({ policies: [{ ...policy, backend: stored }], scope: 'wrong', deadlineMs: 20_000 })
   const left = (await reader.peek('a')).binding.remaining
   reader.close()

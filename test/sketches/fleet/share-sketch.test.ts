@@ -1,7 +1,8 @@
-import { afterEach, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import { CountMin, HyperLogLog, SketchSeed, SpaceSaving, TDigest } from '@sluice/sketches'
 import { type SharedSketch, type ShareSketchOptions, shareSketch } from '@sluice/sketches/fleet'
 import { eachSeed, FakeClock, type SeededRandom, Warnings } from '@sluice/testkit'
+import { endedAfterEach } from '../../services/for-tests.ts'
 import { codeOf } from '../contract/sketch-contract.ts'
 import { Hub } from './hub.ts'
 
@@ -12,10 +13,7 @@ const counts = {
   read: (bytes: Uint8Array) => CountMin.fromBytes(bytes, { seed }),
 }
 
-const opened: SharedSketch<CountMin>[] = []
-afterEach(async () => {
-  await Promise.all(opened.splice(0).map((shared) => shared.close()))
-})
+const opened = endedAfterEach<SharedSketch<CountMin>>((shared) => shared.close())
 
 /** Processes that share counts, with one clock and the events of their observers. */
 function fleet(size: number, options: Partial<ShareSketchOptions<CountMin>> = {}) {

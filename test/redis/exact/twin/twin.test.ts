@@ -1,24 +1,14 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import { redisBackend } from '@sluice/redis'
 import { eachSeed, numberOfRuns } from '@sluice/testkit'
-import type { Redis } from 'ioredis'
 import { decideLikeMemory } from '../../../backends/twin-of-memory.ts'
-import { type RedisServer, startRedis } from '../../../services/redis/redis-server.ts'
+import { redisClientForTests } from '../../../services/redis/redis-for-tests.ts'
 import { ownPrefix } from '../own-prefix.ts'
 
 const RUNS = 12
 const PROCESSES = 3
 
-let server: RedisServer
-let client: Redis
-
-beforeAll(async () => {
-  server = await startRedis()
-  client = server.client()
-  await client.ping()
-})
-
-afterAll(() => server.stop())
+const redis = redisClientForTests()
 
 test('several processes decide together like one process in memory, with all algorithms', async () => {
   let requests = 0
@@ -27,7 +17,9 @@ test('several processes decide together like one process in memory, with all alg
     requests += await decideLikeMemory(
       random,
       async (clock) =>
-        Array.from({ length: PROCESSES }, () => redisBackend(client, { prefix, clock, serverTime: () => clock.now() })),
+        Array.from({ length: PROCESSES }, () =>
+          redisBackend(redis.client, { prefix, clock, serverTime: () => clock.now() }),
+        ),
       // requests sent at the same time may reach Redis in another order: some wait until the server is identified
       { sequential: true },
     )
