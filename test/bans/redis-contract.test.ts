@@ -1,31 +1,31 @@
-import { afterAll, beforeAll, describe, test } from '@jest/globals'
-import { redisBackend } from '@sluice/redis'
+import { describe, test } from '@jest/globals'
+import { leasedBackend, redisBackend } from '@sluice/redis'
 import { banContract, FakeClock } from '@sluice/testkit'
-import { type Connected, singleServerClients } from '../redis/connected-clients.ts'
+import { singleServerClients } from '../redis/connected-clients.ts'
 import { ownPrefix } from '../redis/exact/own-prefix.ts'
-import { type RedisServer, startRedis } from '../services/redis/redis-server.ts'
+import { forTests } from '../services/for-tests.ts'
+import { redisForTests } from '../services/redis/redis-for-tests.ts'
 
-let server: RedisServer
-let connected: Connected[]
+const redis = redisForTests()
+const connected = forTests(
+  () => {
+    const { port } = redis.server
+    const [[, connect]] = singleServerClients
+    return Promise.all([connect(port), connect(port), connect(port)])
+  },
+  (clients) => Promise.all(clients.map((one) => one.close())),
+)
 
-beforeAll(async () => {
-  server = await startRedis()
-  const [[, connect]] = singleServerClients
-  connected = await Promise.all([connect(server.port), connect(server.port), connect(server.port)])
-})
-
-afterAll(async () => {
-  for (const one of connected) await one.close()
-  await server.stop()
-})
-
-describe('redisBackend of several processes', () =>
+describe.each([
+  ['redisBackend', redisBackend],
+  ['leasedBackend', leasedBackend],
+])('%s of several processes', (_name, backendOf) =>
   banContract({ describe, test }, (processes) => {
     const clock = new FakeClock({ nowMs: 1_000 })
     const prefix = ownPrefix()
-    const backends = connected
+    const backends = connected.current
       .slice(0, processes)
-      .map(({ client }) => redisBackend(client, { prefix, serverTime: () => clock.now(), clock }))
+      .map(({ client }) => backendOf(client, { prefix, serverTime: () => clock.now(), clock }))
     return {
       clock,
       backends,
@@ -33,4 +33,5 @@ describe('redisBackend of several processes', () =>
         for (const backend of backends) void backend.close?.()
       },
     }
-  }))
+  }),
+)

@@ -1,30 +1,21 @@
-import { afterAll, beforeAll, describe, test } from '@jest/globals'
+import { beforeAll, describe, test } from '@jest/globals'
 import { type Counters, createCounters, shardedCounters, windowedCounters } from '@sluice/counters'
 import { postgresLedger } from '@sluice/counters/postgres'
 import { redisCounters } from '@sluice/counters/redis'
 import { counterContract, type FakeClock, seededRandom } from '@sluice/testkit'
-import type { Pool } from 'pg'
-import { type PostgresServer, startPostgres } from '../../services/postgres/postgres-server.ts'
-import { type RedisServer, startRedis } from '../../services/redis/redis-server.ts'
+import { postgresForTests } from '../../services/postgres/postgres-for-tests.ts'
+import { redisForTests } from '../../services/redis/redis-for-tests.ts'
 
-let postgres: PostgresServer
-let pool: Pool
-let redis: RedisServer
+const postgres = postgresForTests()
+const redis = redisForTests()
 let made = 0
 
-beforeAll(async () => {
-  ;[postgres, redis] = await Promise.all([startPostgres(), startRedis()])
-  pool = postgres.pool()
-  await postgresLedger(pool).migrate()
-})
-afterAll(async () => {
-  await postgres.stop()
-  await redis.stop()
-})
+beforeAll(() => postgresLedger(postgres.pool).migrate())
 
 const { next } = seededRandom(1)
 
 describe.each([
+  ['plain', (counters: Counters): Counters => counters],
   ['sharded', (counters: Counters): Counters => shardedCounters(counters, { shards: 4, random: next })],
   [
     'windowed',
@@ -36,7 +27,7 @@ describe.each([
     counterContract({ describe, test }, (clock) => {
       const name = `${kind}-${++made}`
       return {
-        open: () => wrapped(createCounters({ name, ledger: postgresLedger(pool), clock }), clock),
+        open: () => wrapped(createCounters({ name, ledger: postgresLedger(postgres.pool), clock }), clock),
         close: () => {},
       }
     })
@@ -44,10 +35,10 @@ describe.each([
 
   describe('in Redis before PostgreSQL', () => {
     counterContract({ describe, test }, (clock) => {
-      const client = redis.client()
+      const client = redis.server.client()
       const name = `${kind}-hot-${++made}`
       return {
-        open: () => wrapped(redisCounters(client, { name, ledger: postgresLedger(pool), clock }), clock),
+        open: () => wrapped(redisCounters(client, { name, ledger: postgresLedger(postgres.pool), clock }), clock),
         close: () => void client.disconnect(),
       }
     })
