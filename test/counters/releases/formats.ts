@@ -7,13 +7,13 @@ import { quotaStatements } from '../../../packages/counters/src/postgres/quota-s
 
 const FOLDER = join(import.meta.dirname, 'pinned')
 /** The text with which each script begins. */
-const LUA_HEAD = 'head.lua'
+const LUA_HEAD = 'lua/head.lua'
 
 /** The texts that a process sends to PostgreSQL and Redis while it counts. */
 export const TEXT_FILES = [
   ...['apply.sql', 'read.sql', 'tokens.sql', 'clear.sql', 'list.sql', 'sum.sql'],
   ...['quota-read.sql', 'quota-commit.sql', 'quota-token.sql', 'quota-due.sql'],
-  ...[LUA_HEAD, 'count.lua', 'close.lua', 'finish.lua', 'seed.lua', 'clear.lua', 'renew.lua'],
+  ...[LUA_HEAD, 'lua/count.lua', 'lua/close.lua', 'lua/finish.lua', 'lua/seed.lua', 'lua/clear.lua', 'lua/renew.lua'],
 ] as const
 
 /** Returns the texts of this release by file name. */
@@ -32,12 +32,12 @@ export function currentTexts(): ReadonlyMap<string, string> {
     ['list.sql', list],
     ['sum.sql', sum],
     [LUA_HEAD, withoutComments(lua.counterHead)],
-    ['count.lua', withoutComments(lua.counterCount)],
-    ['close.lua', withoutComments(lua.counterClose)],
-    ['finish.lua', withoutComments(lua.counterFinish)],
-    ['seed.lua', withoutComments(lua.counterSeed)],
-    ['clear.lua', withoutComments(lua.counterClear)],
-    ['renew.lua', withoutComments(lua.counterRenew)],
+    ['lua/count.lua', withoutComments(lua.counterCount)],
+    ['lua/close.lua', withoutComments(lua.counterClose)],
+    ['lua/finish.lua', withoutComments(lua.counterFinish)],
+    ['lua/seed.lua', withoutComments(lua.counterSeed)],
+    ['lua/clear.lua', withoutComments(lua.counterClear)],
+    ['lua/renew.lua', withoutComments(lua.counterRenew)],
   ])
 }
 

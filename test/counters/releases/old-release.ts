@@ -50,7 +50,7 @@ export class OldRelease {
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       const keys = [`${this.#head}call:${randomBytes(12).toString('base64url')}`, this.#entryKey(id)]
       const args = [CALL_MS, EXPIRE_MS, MAX_OWED, Number.MAX_SAFE_INTEGER, 1, id, 1, 1, amount]
-      const [epoch, outcome, value] = await this.#script('count.lua', keys, args)
+      const [epoch, outcome, value] = await this.#script('lua/count.lua', keys, args)
       if (epoch === 'unfinished') await this.handOver()
       else if (outcome === 'counted') return Number(value)
       else {
@@ -69,7 +69,7 @@ export class OldRelease {
   }
 
   async close(): Promise<OldBatch | undefined> {
-    const [kind, epoch, number, ageMs, , flat] = await this.#script('close.lua', [], [2_000, 1])
+    const [kind, epoch, number, ageMs, , flat] = await this.#script('lua/close.lua', [], [2_000, 1])
     if (kind !== 'batch') return undefined
     const pairs = flat as readonly string[]
     return {
@@ -90,7 +90,7 @@ export class OldRelease {
   async finish({ epoch, number }: OldBatch, entries: readonly OldEntry[]): Promise<void> {
     const args = [EXPIRE_MS, epoch, number, ...entries.flatMap(argsOf)]
     await this.#script(
-      'finish.lua',
+      'lua/finish.lua',
       entries.map(({ id }) => this.#entryKey(id)),
       args,
     )
@@ -111,7 +111,7 @@ export class OldRelease {
     const { entries, number } = await this.#read([id])
     const [entry = { id, value: '0', version: '0', updatedAt: '' }] = entries
     const [answer] = await this.#script(
-      'seed.lua',
+      'lua/seed.lua',
       [this.#entryKey(id)],
       [EXPIRE_MS, this.#epoch, number, ...argsOf(entry)],
     )
