@@ -1,12 +1,9 @@
-import {
-  badOption,
-  type FieldDialect,
-  type HeaderPlan,
-  type ListDialect,
-  oneOf,
-  optionsOf,
-  type Vendor,
-} from '@sluice/limiter-core/http'
+import { badOption, type HeaderPlan, type ListDialect, oneOf, optionsOf, type Vendor } from '@sluice/limiter-core/http'
+import { draft6 } from './dialects/draft-6.ts'
+import { draft8 } from './dialects/draft-8.ts'
+import { draft11 } from './dialects/draft-11.ts'
+import { legacy } from './dialects/legacy.ts'
+import { next } from './dialects/next.ts'
 
 /**
  * - `draft`: `RateLimit` and `RateLimit-Policy`, as the current draft defines them: `draft-11`.
@@ -31,17 +28,7 @@ export interface HeaderOptions {
   readonly headersOn?: 'all' | 'denied' | undefined
 }
 
-/**
- * Drafts 8 to 11 of draft-ietf-httpapi-ratelimit-headers. `r` is what remains and `t` the reset, or since draft 11 the
- * available quota and the effective window; the bytes are the same.
- */
-const DRAFT: ListDialect = { available: 'r', seconds: 't' }
-/** The names that the authors proposed for the draft after 11 (ietf-wg-httpapi/ratelimit-headers, pull request 164). */
-const NEXT: ListDialect = { available: 'a', seconds: 'w' }
-/** Drafts 3 to 6. */
-const DRAFT_6: FieldDialect = { prefix: 'RateLimit', reset: 'delta' }
-
-const LISTS: Readonly<Record<ListName, ListDialect>> = { draft: DRAFT, 'draft-8': DRAFT, 'draft-11': DRAFT, next: NEXT }
+const LISTS: Readonly<Record<ListName, ListDialect>> = { draft: draft11, 'draft-8': draft8, 'draft-11': draft11, next }
 const VENDORS: readonly Vendor[] = ['openai', 'anthropic']
 const DIALECTS: readonly HeaderDialect[] = [...(Object.keys(LISTS) as ListName[]), 'draft-6', 'legacy', ...VENDORS]
 
@@ -56,9 +43,8 @@ export function compileHeaders(options: HeaderOptions): HeaderPlan {
   return {
     list: LISTS[lists[0]] ?? (vendors.length > 0 ? LISTS.draft : undefined),
     fields: [
-      // the fields from before the drafts, whose reset has two units
-      ...(dialects.includes('legacy') ? [{ prefix: 'X-RateLimit', reset: legacyReset } as const] : []),
-      ...(dialects.includes('draft-6') ? [DRAFT_6] : []),
+      ...(dialects.includes('legacy') ? [legacy(legacyReset)] : []),
+      ...(dialects.includes('draft-6') ? [draft6] : []),
     ],
     vendors,
     onAllowed: oneOf('headersOn', headersOn, ['all', 'denied']) === 'all',
