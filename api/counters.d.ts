@@ -568,9 +568,12 @@ export { type RecordStore as RecordStore } from '@sluice/limiter-core'
 export { type SqlRunner as SqlRunner } from '@sluice/limiter-core'
 
 // redis/index.d.ts
+// @ts-ignore
+import { RedisClient } from '@sluice/redis'
+// @ts-ignore
+import { RedisClients } from '@sluice/redis'
 import { Counters } from '@sluice/fleet/backend'
 import { MetricSource, ScriptRunner } from '@sluice/limiter-core'
-import { RedisClient, RedisClients } from '@sluice/redis'
 import { CounterLedger, SharedCountersOptions } from './../types.js'
 
 interface RedisCountersOptions extends SharedCountersOptions {

@@ -85,7 +85,7 @@ declare class FetchLife extends RequestLife {
 	cutOff(lastEvent: string): void
 	refuse(response: Response): Response
 	fail(): void
-	protected reference(request: unknown): () => unknown
+	protected reference(target: unknown): () => unknown
 	protected listen(): boolean
 }
 

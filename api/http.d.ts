@@ -154,7 +154,7 @@ declare abstract class RequestLife extends RequestRecord {
 	protected get ended(): boolean
 	onEnd(run: (ending: Ending) => void): void
 	settleAtEnd(req: unknown, res: unknown): void
-	protected reference(request: unknown): () => unknown
+	protected reference(target: unknown): () => unknown
 	holdPermit(held: HeldPermit, isPresent?: boolean): boolean
 	holdUntil(work: PromiseLike<unknown>): void
 	protected endAs(ending: Ending): void
@@ -1394,7 +1394,7 @@ interface InflightLimitOptions<Req = unknown, Res = unknown>
 	readonly priority?: PriorityOption<Req> | undefined
 	readonly fairBy?: KeySource<Req> | false | undefined
 	readonly workClass?: 'route' | RequestHook<[req: Req], string> | false | undefined
-	readonly queue?: QueueOptions | undefined
+	readonly queue?: QueueOptions | false | undefined
 	readonly prioritizer?: Prioritizer | undefined
 	readonly maxHoldMs?: Duration | undefined
 	readonly holdUntil?: 'response' | 'handler' | undefined

@@ -1,4 +1,12 @@
 // index.d.ts
+// @ts-ignore
+import { RedisOptions } from 'ioredis'
+// @ts-ignore
+import { Redis } from 'ioredis'
+// @ts-ignore
+import { ClusterOptions } from 'ioredis'
+// @ts-ignore
+import { Cluster } from 'ioredis'
 import { LeaseLedger, LeaseOptions } from '@sluice/fleet/leases'
 import { SyncLedger, SyncOptions } from '@sluice/fleet/sync'
 import { Duration, LimitOverrides, ScriptRunner } from '@sluice/limiter-core'
@@ -18,7 +26,6 @@ import {
 	MetricSource,
 	Environment
 } from '@sluice/limiter-core/backend'
-import { RedisOptions, Redis, ClusterOptions, Cluster } from 'ioredis'
 import { RemoteFailure, RemoteFailureOptions } from '@sluice/fleet/backend'
 import {
 	SharedChannelOptions,
@@ -294,14 +301,18 @@ export { type Script as Script } from '@sluice/limiter-core'
 export { type ScriptRunner as ScriptRunner } from '@sluice/limiter-core'
 
 // node-redis/index.d.ts
-import {
-	RedisClientOptions,
-	RedisClientType,
-	RedisClusterOptions,
-	RedisClusterType,
-	RedisSentinelOptions,
-	RedisSentinelType
-} from 'redis'
+// @ts-ignore
+import { RedisClientOptions } from 'redis'
+// @ts-ignore
+import { RedisClientType } from 'redis'
+// @ts-ignore
+import { RedisClusterOptions } from 'redis'
+// @ts-ignore
+import { RedisClusterType } from 'redis'
+// @ts-ignore
+import { RedisSentinelOptions } from 'redis'
+// @ts-ignore
+import { RedisSentinelType } from 'redis'
 import { RedisClusterNode, ServerAddress } from './../types.js'
 
 interface CreateNodeRedisOptions extends RedisClientOptions {
@@ -440,8 +451,11 @@ export {
 }
 
 // uniques/index.d.ts
+// @ts-ignore
+import { SketchSeed } from '@sluice/sketches'
+// @ts-ignore
+import { SketchKey } from '@sluice/sketches'
 import { Duration as Duration$1, ScriptRunner as ScriptRunner$1 } from '@sluice/limiter-core/backend'
-import { SketchSeed, SketchKey } from '@sluice/sketches'
 import { SharedChannelOptions, ChannelSettings, RedisClient } from './../types.js'
 
 declare class RedisUniques {

@@ -63,9 +63,10 @@ declare function denoKvStore(kv: DenoKv, options?: DenoKvOptions): RowStore
 export { type DenoKv, type DenoKvAtomic, type DenoKvKey, type DenoKvOptions, denoKvStore }
 
 // dynamodb.d.ts
+// @ts-ignore
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { RowStore } from '@sluice/fleet/backend'
 import { Clock as Clock$1 } from '@sluice/limiter-core/backend'
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 
 type DynamoClient = Pick<DynamoDBClient, 'send'>
 
