@@ -53,6 +53,20 @@ describe('the charts of a report', () => {
     }
   })
 
+  test('write the name of a level below its line if the line of a higher level is near', () => {
+    const namesOf = (levels: readonly number[]) => {
+      const named = levels.map((value) => ({ name: 'level', value }))
+      const labels = curveChart('near', [1, 100], named, ['', '']).matchAll(/<text class="(name[^"]*)" y="([\d.]+)"/g)
+      return Array.from(labels, ([, kind, y]) => ({ kind, y: Number(y) }))
+    }
+    const [limit, proposed] = namesOf([60, 50])
+    expect([limit.kind, proposed.kind]).toEqual(['name', 'name below'])
+    expect(proposed.y).toBeGreaterThan(limit.y)
+    expect(namesOf([50, 60]).map(({ kind }) => kind)).toEqual(['name below', 'name'])
+    expect(namesOf([60, 3]).map(({ kind }) => kind)).toEqual(['name', 'name'])
+    expect(namesOf([60, 60]).map(({ kind }) => kind)).toEqual(['name', 'name'])
+  })
+
   test('escape their labels', () => {
     expect(barChart('<b>', [{ label: '"><script>', value: 1, part: 0 }], { value: 'a', part: 'b' })).not.toMatch(
       /<b>|<script>/,

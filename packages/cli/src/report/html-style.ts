@@ -19,7 +19,7 @@ th, td { text-align: right; padding: 0.3rem 0.6rem; border-bottom: 1px solid var
 th { color: var(--muted); font-weight: 600; }
 th:first-child, td:first-child { text-align: left; white-space: normal; min-width: 9rem; overflow-wrap: anywhere; }
 .legend { margin: 0.25rem 0 0; color: var(--muted); font-size: 0.9rem; }
-.legend span { margin-right: 1rem; } .legend span::before { content: '\\25A0 '; color: var(--bar); }
+.legend span { margin-right: 1rem; } .legend span::before { content: '\\25A0\\00A0'; color: var(--bar); }
 .legend .of-denied::before { color: var(--bad); }
 @media (max-width: 40rem) {
   thead { display: none; } table, tbody, tr { display: block; }
@@ -30,6 +30,8 @@ th:first-child, td:first-child { text-align: left; white-space: normal; min-widt
 }
 svg { width: 100%; height: auto; background: var(--panel); border: 1px solid var(--line); border-radius: 0.5rem; }
 svg text { fill: var(--muted); font: 11px system-ui, sans-serif; } svg .name { fill: var(--text); }
+svg .below { dominant-baseline: hanging; }
+@media (max-width: 40rem) { svg text { font-size: 22px; } }
 svg .tick, svg .end { text-anchor: end; } svg .grid { stroke: var(--line); }
 svg .bar { fill: var(--bar); } svg .part { fill: var(--bad); }
 svg .curve { fill: none; stroke: var(--bar); stroke-width: 2; }

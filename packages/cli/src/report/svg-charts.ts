@@ -15,15 +15,18 @@ export interface Level {
 }
 
 const WIDTH = 720
-const HEIGHT = 200
-const LEFT = 64
-const BOTTOM = 24
-const TOP = 16
+const HEIGHT = 210
+// room for the text of a phone, which is twice as large
+const LEFT = 92
+const BOTTOM = 30
+const TOP = 26
 const RIGHT = 8
 const PLOT_WIDTH = WIDTH - LEFT - RIGHT
 const PLOT_HEIGHT = HEIGHT - TOP - BOTTOM
 /** Room for the name of a level: names of near levels must not overlap. */
-const LEVEL_NAME = 110
+const LEVEL_NAME = 200
+/** Distance of two levels below which the name of the lower one is below its line. */
+const NEAR = 26
 /** Smallest height of a part that is not 0, so that few denials among many requests are visible. */
 const VISIBLE = 2
 
@@ -67,7 +70,9 @@ export function curveChart(
   )
   const lines = levels.map(({ name, value }, at) => {
     const y = yOf(value)
-    const label = `<text class="name" x="${LEFT + 4 + at * LEVEL_NAME}" y="${y - 3}">${escapedHtml(`${name}: ${count(value)}`)}</text>`
+    const isBelow = levels.some((other) => other.value > value && y - yOf(other.value) < NEAR)
+    const place = isBelow ? `class="name below" y="${y + 3}"` : `class="name" y="${y - 3}"`
+    const label = `<text ${place} x="${LEFT + 4 + at * LEVEL_NAME}">${escapedHtml(`${name}: ${count(value)}`)}</text>`
     return `<g><line class="level level-${at}" x1="${LEFT}" x2="${WIDTH - RIGHT}" y1="${y}" y2="${y}"/>${label}</g>`
   })
   const curve = `<polyline class="curve" points="${points.join(' ')}"/>`
