@@ -34,7 +34,12 @@ test('the gateway prints the address of its page first, and shows active limits 
   const isAtWork = async () => {
     const { policies, caps } = await shown(gateway, 'Koa')
     const denied = policies.filter(({ total }) => total.denied > 0).map(({ name }) => name)
-    return denied.includes('search') && caps.some(({ denied: full }) => full > 0)
+    // the limits of the three sites are shown apart
+    const names = policies.map(({ name }) => name).filter((name) => name.endsWith('-address'))
+    expect(names.every((name) => /^(?:express|koa|fastify)-/.test(name))).toBe(true)
+    return (
+      names.length === 3 && denied.some((name) => name.endsWith('-search')) && caps.some(({ denied: full }) => full > 0)
+    )
   }
   await eventually(isAtWork, { what: 'a denied search and a full cap', timeoutMs: 60_000 })
   // no other client spent units of this new client

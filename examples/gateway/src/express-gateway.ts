@@ -1,11 +1,12 @@
 import { byHeader, type Clock, createSluice, explainClient } from '@sluice/express'
 import express, { type Express, type NextFunction, type Request, type Response } from 'express'
 import { isKnownKey, isPassword, left, noKey, resultsOf, routes, words, workSlowly } from './api.ts'
-import * as policies from './policies.ts'
+import { chatReserve, policiesOf } from './policies.ts'
 import type { Watch } from './watch.ts'
 
 /** The API on Express. Tests pass their own clock. */
 export function expressGateway(clock?: Clock, watch?: Watch): Express {
+  const policies = policiesOf(watch?.site)
   const { rateLimit, inflightLimit } = createSluice({ clock, observers: watch?.observers })
   const app = express()
   // before the limits, so that viewing the page is not counted
@@ -33,7 +34,7 @@ export function expressGateway(clock?: Clock, watch?: Watch): Express {
   })
 
   const settle = (_req: Request, res: Response): number => res.locals.words
-  const sent = { reserve: policies.chatReserve, settle, settleOn: 'always' } as const
+  const sent = { reserve: chatReserve, settle, settleOn: 'always' } as const
   app.get('/chat', rateLimit({ ...policies.chat, cost: sent }), chat)
 
   app.get('/client', (req, res) => {

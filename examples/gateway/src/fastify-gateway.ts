@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import { byHeader, type Clock, explainClient, rateLimit, sluice } from '@sluice/fastify'
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify'
 import { isKnownKey, isPassword, left, noKey, resultsOf, routes, words, workSlowly } from './api.ts'
-import * as policies from './policies.ts'
+import { chatReserve, policiesOf } from './policies.ts'
 import type { Watch } from './watch.ts'
 
 declare module 'fastify' {
@@ -16,6 +16,7 @@ const queryOf = (request: FastifyRequest): Query => request.query as Query
 
 /** The API on Fastify. Tests pass their own clock. */
 export async function fastifyGateway(clock?: Clock, watch?: Watch): Promise<FastifyInstance> {
+  const policies = policiesOf(watch?.site)
   const observers = watch?.observers
   const app = fastify()
   // viewing the page is not counted, in any order: the routes of the page set `skipLimits`
@@ -46,7 +47,7 @@ export async function fastifyGateway(clock?: Clock, watch?: Watch): Promise<Fast
   }))
 
   const settle = (request: FastifyRequest): number | undefined => request.words
-  const sent = { reserve: policies.chatReserve, settle, settleOn: 'always' } as const
+  const sent = { reserve: chatReserve, settle, settleOn: 'always' } as const
   const chat = { rateLimit: { ...policies.chat, cost: sent } }
   app.get('/chat', { config: { sluice: chat } }, async (request, reply) => {
     reply.type('text/plain')

@@ -17,11 +17,14 @@ const PAGE = '/limits'
  * same page with the limits of all sites.
  */
 async function serve(port: number, hasTraffic: boolean): Promise<void> {
-  const watch = watchSites(PAGE)
+  const watch = watchSites(
+    PAGE,
+    Object.keys(sites).map((framework) => framework.toLowerCase()),
+  )
   const servers: Server[] = []
   const urls: Record<string, string> = {}
   for (const [framework, make] of Object.entries(sites)) {
-    const server = await make(undefined, watch)
+    const server = await make(undefined, { ...watch, site: framework.toLowerCase() })
     urls[framework] = `http://localhost:${await listen(server, port && port + servers.length)}`
     servers.push(server)
   }

@@ -5,11 +5,12 @@ import Router from '@koa/router'
 import { byHeader, type Clock, createSluice, explainClient } from '@sluice/koa'
 import Koa, { type Context, type Next, type Response } from 'koa'
 import { isKnownKey, isPassword, left, noKey, resultsOf, routes, words, workSlowly } from './api.ts'
-import * as policies from './policies.ts'
+import { chatReserve, policiesOf } from './policies.ts'
 import type { Watch } from './watch.ts'
 
 /** The API on Koa. Tests pass their own clock. */
 export function koaGateway(clock?: Clock, watch?: Watch): Koa {
+  const policies = policiesOf(watch?.site)
   const { rateLimit, inflightLimit } = createSluice({ clock, observers: watch?.observers })
   const app = new Koa().on('error', report)
   const router = new Router()
@@ -39,7 +40,7 @@ export function koaGateway(clock?: Clock, watch?: Watch): Koa {
   })
 
   const settle = (ctx: Context): number => ctx.state.words
-  const sent = { reserve: policies.chatReserve, settle, settleOn: 'always' } as const
+  const sent = { reserve: chatReserve, settle, settleOn: 'always' } as const
   router.get('/chat', rateLimit({ ...policies.chat, cost: sent }), chat)
 
   const cap = inflightLimit({ ...policies.slow, holdUntil: 'handler' })
