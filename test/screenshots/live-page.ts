@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { dashboard } from '@sluice/insight'
-import { root } from '../../repository.ts'
-import { listening, openBrowser, openPage } from './open-page.ts'
-import { WatchedFleet } from './simulated-fleet.ts'
+import { listening, openBrowser, openPage } from '../insight/page/open-page.ts'
+import { WatchedFleet } from '../insight/page/simulated-fleet.ts'
+import { root } from '../repository.ts'
 
 const TOKEN = 'a token for pictures'
 const SHOTS = [
@@ -18,7 +18,7 @@ const SHOTS = [
 ] as const
 
 /** Writes the screenshots of docs/insight.md. */
-export async function takeScreenshots(folder: string = join(root, 'docs/images')): Promise<void> {
+export async function ofLivePage(folder: string = join(root, 'docs/images')): Promise<void> {
   const insight = new WatchedFleet()
   const page = dashboard({ insight, token: TOKEN })
   const served = await listening(page)
