@@ -1,5 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { join, normalize } from 'node:path'
+import { errorCodes } from './errors.mjs'
 import { pageOf } from './page-paths.mjs'
 import { root, textOf, titleOf } from './repository.mjs'
 
@@ -31,7 +32,7 @@ export function tasks() {
   return found
 }
 
-/** Sidebars by the begin of the path: guides in the order of `docs/README.md`, the reference, and the internals. */
+/** Sidebars by the begin of the path: guides in the order of `docs/README.md`, the reference, the codes, and the internals. */
 export function sidebars() {
   const all = sections()
   const internals = all.find(({ title }) => title === INTERNALS)
@@ -41,7 +42,9 @@ export function sidebars() {
     text: `@sluice/${name}`,
     link: `/reference/${name}`,
   }))
+  const codes = errorCodes().map(({ code, page }) => ({ text: code.slice('SLUICE_'.length), link: linkOf(page) }))
   return {
+    '/errors/': [{ text: 'Errors and warnings', link: '/errors', items: codes }],
     '/architecture': internal,
     '/decisions': internal,
     '/internals/': internal,
@@ -51,8 +54,11 @@ export function sidebars() {
 }
 
 function groupOf({ title, pages }) {
-  const items = pages.map(({ title, page }) => ({ text: title, link: `/${page.slice(0, -'.md'.length)}` }))
-  return { text: title, items }
+  return { text: title, items: pages.map(({ title, page }) => ({ text: title, link: linkOf(page) })) }
+}
+
+function linkOf(page) {
+  return `/${page.slice(0, -'.md'.length)}`
 }
 
 function entryOf(path) {

@@ -1,5 +1,7 @@
 import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { withCharts } from './charts/benchmark-charts.mjs'
+import { errorPages, withErrorPages } from './errors.mjs'
 import { homePage } from './home.mjs'
 import { linked } from './linked.mjs'
 import { llmsText } from './llms-text.mjs'
@@ -17,7 +19,9 @@ export function writePages(folder, reference) {
     'index.md',
     homePage((text) => linked(text, 'README.md', 'index.md')),
   )
-  for (const [page, text] of reference) pages.set(page, text)
+  pages.set('benchmarks.md', withCharts(pages.get('benchmarks.md')))
+  pages.set('errors.md', withErrorPages(pages.get('errors.md')))
+  for (const [page, text] of [...errorPages(), ...reference]) pages.set(page, text)
   pages.set('public/llms.txt', llmsText(pages))
   for (const [page, text] of pages) {
     mkdirSync(dirname(join(folder, page)), { recursive: true })

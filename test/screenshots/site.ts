@@ -1,6 +1,6 @@
-import { existsSync, readFileSync } from 'node:fs'
-import { extname, join } from 'node:path'
-import { listening, openBrowser, openPage } from '../insight/page/open-page.ts'
+import { join } from 'node:path'
+import { openBrowser, openPage } from '../insight/page/open-page.ts'
+import { servedSite } from './served-site.ts'
 
 const PAGES = [
   { name: 'home', path: '' },
@@ -17,22 +17,10 @@ const VIEWS = [
   { view: 'dark', colorScheme: 'dark', width: 1_280, height: 900 },
   { view: 'phone', colorScheme: 'light', width: 360, height: 740 },
 ] as const
-const TYPES: Readonly<Record<string, string>> = {
-  '.html': 'text/html; charset=utf-8',
-  '.js': 'text/javascript',
-  '.css': 'text/css',
-  '.svg': 'image/svg+xml',
-  '.png': 'image/png',
-}
 
 /** Writes screenshots of the built site in `site` to `folder`, to be looked at: no page of the documentation shows them. */
 export async function ofSite(site: string, folder: string): Promise<void> {
-  const served = await listening((req, res) => {
-    const { pathname } = new URL(req.url ?? '', 'http://localhost')
-    const file = join(site, pathname.slice(1) || 'index.html')
-    if (!existsSync(file)) return res.writeHead(404).end()
-    return res.writeHead(200, { 'content-type': TYPES[extname(file)] }).end(readFileSync(file))
-  })
+  const served = await servedSite(site)
   const browser = await openBrowser()
   for (const { view, colorScheme, width, height } of VIEWS) {
     for (const { name, path, section, query } of PAGES) {

@@ -34,7 +34,7 @@ function line(cells) {
   return `| ${cells.join(' | ')} |`
 }
 
-function formatCell(cell) {
+export function formatCell(cell) {
   if (Array.isArray(cell)) {
     const [smallest, largest] = cell.map(formatCell)
     return smallest === largest ? smallest : `${smallest} to ${largest}`

@@ -6,10 +6,14 @@ const LONGEST = 80
 
 /** Resolves types of exported symbols, and describes them in Markdown. */
 export class Types {
-  /** `linkOf`: address of the section about a name. */
-  constructor(checker, linkOf) {
+  /**
+   * `linkOf`: address of the section about a name. `placeOf`: `since`, `anchor` and `isFirst` of a member in a section, for
+   * its row.
+   */
+  constructor(checker, { linkOf, placeOf }) {
     this.checker = checker
     this.linkOf = linkOf
+    this.placeOf = placeOf
   }
 
   text(type) {
@@ -55,8 +59,8 @@ export class Types {
     return [...all.values()].filter(({ isExcluded }) => !isExcluded)
   }
 
-  /** A table of members: name, type, default, unit and meaning. Empty if there are none. */
-  table(type) {
+  /** A table of members: name, meaning, default, type, unit and since. Empty if there are none. */
+  table(type, section) {
     const rows = this.members(type).map(({ member, type }) => {
       const meaning = this.comment(member)
         .replace(/\s*\n\s*(?!-)/g, ' ')
@@ -64,11 +68,12 @@ export class Types {
       const [, fallback] = DEFAULT.exec(meaning) ?? []
       const kind = this.text(type).replace(/^undefined \| | \| undefined$/g, '')
       const required = member.flags & ts.SymbolFlags.Optional || fallback ? (fallback ?? '') : 'required'
-      const cells = [`\`${member.name}\``, this.kind(kind), required, unitOf(member.name, kind)]
-      return row([...cells, meaning.replace(DEFAULT, '')])
+      const { since, ...place } = this.placeOf(section, member)
+      const cells = [meaning.replace(DEFAULT, ''), required, this.kind(kind), unitOf(member.name, kind), since]
+      return `| ${nameCell(member.name, place)} ${row(cells)}`
     })
     if (rows.length === 0) return ''
-    return `${row(['Name', 'Type', 'Default', 'Unit', 'Meaning'])}\n| --- | --- | --- | --- | --- |\n${rows.join('\n')}\n`
+    return `${row(['Name', 'Meaning', 'Default', 'Type', 'Unit', 'Since'])}\n${'| --- '.repeat(6)}|\n${rows.join('\n')}\n`
   }
 
   /** The type as code, with a link if it is a documented name. */
@@ -88,6 +93,12 @@ export function prose(text) {
 
 function row(cells) {
   return `| ${cells.map((cell) => prose(cell).replaceAll('&#60;br&#62;', '<br>').replaceAll('|', '\\|').trim()).join(' | ')} |`
+}
+
+/** A name with the anchor of its row. The search lists the first row of each declared option. */
+function nameCell(name, { anchor, isFirst }) {
+  if (anchor === undefined) return `\`${name}\``
+  return `<code id="${anchor}"${isFirst ? ' class="first"' : ''}>${prose(name)}</code>`
 }
 
 function isOwn(member) {
