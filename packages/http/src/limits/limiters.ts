@@ -29,7 +29,9 @@ import { HttpSlowDown } from './http-slow-down.ts'
 
 /** Options that all limiters of an application share. */
 export interface SluiceOptions<B extends Backend = Backend<Answer>> extends FailoverOptions {
+  /** Stores the counts of all limiters that have no backend of their own. Default: memory, separate for each limiter. */
   readonly backend?: B | undefined
+  /** Time source of all limiters, which tests replace. Default: the time of the process. */
   readonly clock?: Clock | undefined
   /** Proxies in front of the application, for all limiters. Default: the framework's setting. */
   readonly trust?: ProxyTrustOption | undefined

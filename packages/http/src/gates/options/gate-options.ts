@@ -43,6 +43,8 @@ export interface GateOptions<Req, Res> {
   readonly message?: DenialMessage<Req> | undefined
   /** Writes a custom response to a denied request. */
   readonly denied?: DeniedHook<Req, Res> | undefined
+  /** Receive the events of this limiter. */
   readonly observers?: readonly Observer[] | undefined
+  /** Time source, which tests replace. Default: the time of the process. */
   readonly clock?: Clock | undefined
 }

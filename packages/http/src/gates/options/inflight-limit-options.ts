@@ -61,6 +61,7 @@ export interface InflightLimitOptions<Req = unknown, Res = unknown>
    * handler has finished. Default: `response`.
    */
   readonly holdUntil?: 'response' | 'handler' | undefined
+  /** Counts the requests in flight. Default: memory, separate for each limiter. */
   readonly backend?: InflightBackend | undefined
   /** Whether sharing permits with other caps of this name on the same backend is intended. Default: false. */
   readonly shared?: boolean | undefined

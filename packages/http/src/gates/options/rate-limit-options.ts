@@ -10,6 +10,7 @@ import type { RequestPolicy } from './request-policy.ts'
 export interface SharedRateLimitOptions<Req, Res> extends GateOptions<Req, Res>, HeaderOptions, FailoverOptions {
   /** Names the key of a request. Default: the client's address (`byIp()`). */
   readonly key?: KeySource<Req> | undefined
+  /** Units that a request takes. Default: 1. */
   readonly cost?: CostSource<Req, Res> | undefined
   /**
    * Counts only failed requests (status 400 or higher), such as wrong passwords, or only successful ones. A request takes
@@ -21,6 +22,7 @@ export interface SharedRateLimitOptions<Req, Res> extends GateOptions<Req, Res>,
   readonly scope?: string | undefined
   /** Whether sharing counts with another limiter of the same scope and names is intended. Turns off the warning. */
   readonly shared?: boolean | undefined
+  /** Stores the counts. Default: memory, separate for each limiter. */
   readonly backend?: Backend | undefined
   /** Adds an HMAC of the counted key to the headers, so that clients can distinguish their keys. Default: off. */
   readonly partitionKey?: PartitionKeyOptions | undefined
