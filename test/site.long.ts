@@ -126,13 +126,15 @@ test('the index finds the page of every code first, and the reference of every n
   const queries = [...codes, ...codes.map((code) => code.replace(/^sluice_(?=.+_)/, '')), ...new Set(names)]
   const program = `import MiniSearch from 'minisearch'
     import { search } from '${pathToFileURL(join(root, 'site/src/search.mjs')).href}'
-    const { default: text } = await import('data:text/javascript;base64,' + readFileSync('${join(chunks, index)}', 'base64'))
+    globalThis.siteBase = '${PLACE}'
+    writeFileSync('${join(folder, 'index.mjs')}', readFileSync('${join(chunks, index)}'))
+    const { default: text } = await import('${pathToFileURL(join(folder, 'index.mjs')).href}')
     const { searchOptions } = search.options.miniSearch
     const index = MiniSearch.loadJSON(text, { fields: ['title', 'titles', 'text'], storeFields: ['title', 'titles'], searchOptions })
     const found = ${JSON.stringify(queries)}.map((query) => [query, index.search(query)[0] ?? { id: '', title: '' }])
     console.log(JSON.stringify(found.filter(([query, { id, title }]) =>
       !/\\/(?:errors|reference)\\//.test(id) || ![title, title.slice('SLUICE_'.length)].some((name) => name.replace('()', '').toLowerCase() === query.toLowerCase()))))`
-  const source = `import { readFileSync } from 'node:fs'\n${program}`
+  const source = `import { readFileSync, writeFileSync } from 'node:fs'\n${program}`
   const { output } = await run(process.execPath, ['--input-type=module', '-e', source], root)
   expect(JSON.parse(output)).toEqual([])
 })
