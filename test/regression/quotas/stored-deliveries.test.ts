@@ -25,7 +25,7 @@ test('quotas are idle only when their delivered notices are stored', async () =>
   })
   const received: number[] = []
   const quotas = createQuotas(
-    { ...ledger, openQuotas: () => slow },
+    Object.assign(ledger, { openQuotas: () => slow }),
     { clock, onUsed: ({ threshold }) => void received.push(threshold) },
   )
   const limiter = createLimiter({ policies: [quota({ limit: 10, per: 'day', backend: quotas })], clock })
