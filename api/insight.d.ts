@@ -333,7 +333,7 @@ interface PolicySnapshot {
 	readonly limit: number
 	readonly windowMs: number
 	readonly unit: string
-	readonly calendar?: PolicyCalendar
+	readonly calendar?: Omit<PolicyCalendar, 'zoneOf'>
 	readonly modes: {
 		readonly enforce: number
 		readonly shadow: number

@@ -1788,6 +1788,8 @@ type AlgorithmName = 'fixed-window' | 'sliding-window' | 'sliding-log' | 'token-
 interface PolicyCalendar {
 	readonly per: 'day' | 'week' | 'month'
 	readonly timeZone: string
+	readonly zoneOf?: (key: string) => string | undefined
+	readonly resetAt?: string
 	readonly anchor?: number
 	readonly carryOver?: number
 }

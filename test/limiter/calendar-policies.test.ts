@@ -68,6 +68,20 @@ describe('a policy with a calendar', () => {
     ['a zone that is not a string', { timeZone: 1 }, {}, 'SLUICE_BAD_POLICY', `${expectedZone} 1`],
     ['an undefined zone', { timeZone: undefined }, {}, 'SLUICE_BAD_POLICY', `${expectedZone} undefined`],
     [
+      'a zone of keys that is not a function',
+      { zoneOf: 'UTC' },
+      {},
+      'SLUICE_BAD_OPTION',
+      'calendar.zoneOf: expected a function, received a string of 3 characters',
+    ],
+    [
+      'a time that is not a string',
+      { resetAt: 6 },
+      {},
+      'SLUICE_BAD_POLICY',
+      "calendar.resetAt: expected a local time such as '06:00', received 6",
+    ],
+    [
       'day 32 of a month',
       { anchor: 32 },
       {},
@@ -88,7 +102,7 @@ describe('a policy with a calendar', () => {
       { per: 'day', anchor: 1 },
       {},
       'SLUICE_BAD_POLICY',
-      'anchor: expected undefined for a day, which always starts at midnight, received 1',
+      'anchor: expected undefined for a day, which starts at `resetAt`, received 1',
     ],
     ['a carry-over below 0', { carryOver: -1 }, {}, 'SLUICE_BAD_POLICY', `${expectedCarryOver} -1`],
     ['a carry-over of parts', { carryOver: 0.5 }, {}, 'SLUICE_BAD_POLICY', `${expectedCarryOver} 0.5`],
@@ -197,11 +211,15 @@ describe('plans', () => {
 
   test('with the same calendar share a count', () => {
     expect(new Set(namesOf({}, { anchor: 1 }, { carryOver: 5 }))).toEqual(new Set(['app/calls/calendar-month@1']))
+    const zoned = [() => 'UTC', () => undefined].map((zoneOf) => ({ zoneOf, resetAt: '06:00' }))
+    expect(new Set(namesOf(...zoned))).toEqual(new Set(['app/calls/calendar-month@1']))
   })
 
   test.each<[string, object]>([
     ['another time zone', { timeZone: 'UTC' }],
     ['another anchor', { anchor: 2 }],
+    ['another time', { resetAt: '06:00' }],
+    ['a zone for each key', { zoneOf: () => 'Europe/Berlin' }],
   ])('with %s have separate cells', (_, other) => {
     expect(new Set(namesOf({}, other))).toEqual(new Set(['app/calls/calendar-month@1+calendar-month@1']))
   })

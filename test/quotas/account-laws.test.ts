@@ -2,12 +2,13 @@ import { expect, test } from '@jest/globals'
 import { eachSeed, type SeededRandom } from '@sluice/testkit'
 import type { UsageLine } from '../../packages/counters/src/ledger/quota-table.ts'
 import { creditLease, leaseRef, requestLease, settleLeases } from '../../packages/quotas/src/account/account-leases.ts'
+import type { QuotaTerms } from '../../packages/quotas/src/account/account-periods.ts'
 import {
   endReservation,
   expireReservations,
   reserveUnits,
 } from '../../packages/quotas/src/account/account-reservations.ts'
-import { QuotaAccount, type QuotaTerms } from '../../packages/quotas/src/account/quota-account.ts'
+import { QuotaAccount } from '../../packages/quotas/src/account/quota-account.ts'
 import { emptyState, parseState, serializeState } from '../../packages/quotas/src/account/quota-state.ts'
 import { CalendarPeriods } from '../../packages/quotas/src/calendar/calendar-periods.ts'
 import { balanceOf } from '../../packages/quotas/src/quota-balance.ts'

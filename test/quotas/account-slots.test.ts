@@ -34,3 +34,15 @@ test('accounts with work are kept, and their number shrinks to 10,000 once the w
   expect(slotOf(9_000)).not.toBe(flood[9_000])
   expect(slotOf(12_000)).toBe(flood[12_000])
 })
+
+test('a use that does not know the zone of a key leaves waiting changes the zone that they know', () => {
+  const slots = new AccountSlots()
+  const periodsIn = (): CalendarPeriods => TERMS.periods
+  const [known, unknown] = ['Asia/Tokyo', undefined].map((zone) => ({ ...TERMS, keyZone: { zone, periodsIn } }))
+  const id = { name: 'calls', key: 'a' }
+  const slot = slots.of(id, known)
+  slot.add(WAITING)
+  expect(slots.of(id, unknown).terms).toBe(known)
+  slot.failed(new Error('closed'), false)
+  expect(slots.of(id, unknown).terms).toBe(unknown)
+})

@@ -6,8 +6,13 @@ import { type CalendarPeriod, CalendarPeriods } from '../../packages/quotas/src/
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 
-function periodsOf(per: PolicyCalendar['per'], timeZone = 'UTC', anchor?: number): CalendarPeriods {
-  return new CalendarPeriods({ per, timeZone, ...(anchor !== undefined && { anchor }) })
+function periodsOf(per: PolicyCalendar['per'], timeZone = 'UTC', anchor?: number, resetAt?: string): CalendarPeriods {
+  return new CalendarPeriods({
+    per,
+    timeZone,
+    ...(anchor !== undefined && { anchor }),
+    ...(resetAt !== undefined && { resetAt }),
+  })
 }
 
 function shown({ label, startsAt, endsAt }: CalendarPeriod): string {
@@ -194,7 +199,8 @@ describe('with random zones and dates', () => {
       const per = random.pick(['day', 'week', 'month'] as const)
       const anchor = per === 'day' ? undefined : 1 + random.whole(per === 'week' ? 7 : 31)
       const timeZone = random.pick(ZONES)
-      const periods = periodsOf(per, timeZone, anchor)
+      const resetAt = random.pick([undefined, '00:00', '00:30', '02:30', '06:00', '23:45'])
+      const periods = periodsOf(per, timeZone, anchor, resetAt)
       const start = Date.UTC(1990 + random.whole(45), random.whole(12), 1 + random.whole(28)) + random.whole(DAY_MS)
       let period = periods.at(start)
       expect(period.startsAt <= start && start < period.endsAt).toBe(true)
@@ -209,7 +215,7 @@ describe('with random zones and dates', () => {
         // the result does not depend on the instant of the first call
         const within = next.startsAt + random.whole(next.endsAt - next.startsAt)
         for (const at of [next.startsAt, within, next.endsAt - 1]) {
-          expect(periodsOf(per, timeZone, anchor).at(at)).toEqual(next)
+          expect(periodsOf(per, timeZone, anchor, resetAt).at(at)).toEqual(next)
         }
         period = next
       }
@@ -217,7 +223,7 @@ describe('with random zones and dates', () => {
 
   test('hours tile time without a gap or overlap', () =>
     eachSeed(25, async (random) => {
-      const hours = periodsOf('day', random.pick(ZONES))
+      const hours = periodsOf('day', random.pick(ZONES), undefined, random.pick([undefined, '02:15', '23:30']))
       // mostly where clocks are set
       const month = random.pick([1, 2, 3, 8, 9, 10])
       let at = Date.UTC(1990 + random.whole(45), month, 1 + random.whole(28)) + random.whole(DAY_MS)
@@ -225,7 +231,7 @@ describe('with random zones and dates', () => {
       for (let step = 0; step < 200; step++) {
         expect(start <= at && at - start < 2 * HOUR_MS).toBe(true)
         expect(hours.hourAt(start)).toBe(start)
-        at += 1 + random.whole(HOUR_MS / 2)
+        at += 1 + random.whole(HOUR_MS / 4)
         const next = hours.hourAt(at)
         expect(next).toBeGreaterThanOrEqual(start)
         if (next > start) expect(hours.hourAt(next - 1)).toBe(start)

@@ -24,6 +24,12 @@ test('an embedded ledger passes the suite of quotas', async () => {
   expect(results.length).toBeGreaterThanOrEqual(10)
 })
 
+test('an embedded ledger passes the suite of zones', async () => {
+  const results = await child.call('zones', folder)
+  expect(results.filter(([, failure]) => failure !== undefined)).toEqual([])
+  expect(results.length).toBeGreaterThanOrEqual(10)
+})
+
 test('the leases of a process that is gone are charged when its folder is opened again', async () => {
   const { used, stranded, onLease, left } = await child.call('balanceAfterCrash', folder, 3_000, 100)
   expect(onLease).toBe(0)

@@ -47,6 +47,22 @@ describe('a quota', () => {
     expect(quota({ limit: 1, per: 'day', backend }).window).toBe('25h')
   })
 
+  test('has a time of day, and a time zone or a function that returns the zone of a key', () => {
+    const zoneOf = (key: string): string | undefined => (key === 'a' ? 'Asia/Tokyo' : undefined)
+    const options = { limit: 1, per: 'day', resetAt: '06:00', backend } as const
+    expect(quota({ ...options, timeZone: 'Asia/Tokyo' }).calendar).toEqual({
+      per: 'day',
+      timeZone: 'Asia/Tokyo',
+      resetAt: '06:00',
+    })
+    expect(quota({ ...options, timeZone: zoneOf }).calendar).toEqual({
+      per: 'day',
+      timeZone: 'UTC',
+      zoneOf,
+      resetAt: '06:00',
+    })
+  })
+
   test('can be combined with a rate limit on one request', async () => {
     const clock = new FakeClock({ nowMs: 0 })
     const monthly = quota({ limit: 3, per: 'month', backend: calendarBackend(clock) })
@@ -96,6 +112,13 @@ describe('a quota', () => {
     ['no units', { limit: 0 }, 'SLUICE_BAD_LIMIT', /policy 'quota': limit: expected .+, received 0/],
     ['no name', { name: '' }, 'SLUICE_BAD_NAME', /name: expected .+, received ""/],
     ['an unknown zone', { timeZone: 'Mars' }, 'SLUICE_BAD_POLICY', /calendar\.timeZone: expected .+, received "Mars"/],
+    ['a zone that is a number', { timeZone: 1 }, 'SLUICE_BAD_POLICY', /calendar\.timeZone: expected .+, received 1/],
+    ...[24, '6:00', '24:00', '06:60', '06:00:00', ''].map((resetAt): [string, object, string, RegExp] => [
+      `the time ${resetAt}`,
+      { resetAt },
+      'SLUICE_BAD_POLICY',
+      /calendar\.resetAt: expected a local time such as '06:00', received /,
+    ]),
     ['day 32', { anchor: 32 }, 'SLUICE_BAD_POLICY', /calendar\.anchor: expected .+, received 32/],
     [
       'a daily quota with an anchor',

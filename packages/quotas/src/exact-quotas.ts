@@ -36,6 +36,8 @@ export interface ExactQuotasOptions {
   readonly opened: (counter: QuotaCounter) => () => void
   /** Percentages of the included units at which notices are written, in ascending order. */
   readonly thresholds: readonly number[]
+  /** Called if the function that returns the time zone of a key fails. */
+  readonly zoneFailed: (error: unknown) => void
 }
 
 /**
@@ -48,6 +50,7 @@ export class ExactQuotas implements Backend<Promise<Answer>> {
   readonly keepsHolds = true
   readonly algorithms = ['fixed-window'] as const
   readonly thresholds: readonly number[]
+  readonly zoneFailed: (error: unknown) => void
   readonly #options: ExactQuotasOptions
   /** Adjustments that are under way or were completed recently, by idempotency key. */
   readonly #adjusting = new Map<string, Promise<Answer>>()
@@ -58,6 +61,7 @@ export class ExactQuotas implements Backend<Promise<Answer>> {
   constructor(options: ExactQuotasOptions) {
     this.name = options.name
     this.thresholds = options.thresholds
+    this.zoneFailed = options.zoneFailed
     this.#options = options
   }
 
@@ -128,9 +132,8 @@ export class ExactQuotas implements Backend<Promise<Answer>> {
     await Promise.all(
       keys.map((target) => {
         const { key, counter } = target as CountedKey<QuotaCounter>
-        const { limit, terms } = counter
-        return store.change(accountOf({ key, counter }), terms, {
-          apply: (account) => resetAccount(account.open(limit)),
+        return store.change(accountOf({ key, counter }), counter.termsOf(key), {
+          apply: (account) => resetAccount(account.open(counter.limit)),
         })
       }),
     )
@@ -160,7 +163,7 @@ export class ExactQuotas implements Backend<Promise<Answer>> {
       let taken: TakenHold | undefined
       let isRejected = false
       const late = (): boolean => moment?.deadlineAt !== undefined && clock.now() >= moment.deadlineAt
-      store.add(accountOf(charge), counter.terms, {
+      store.add(accountOf(charge), counter.termsOf(charge.key), {
         apply: (account) => {
           account.open(counter.limit)
           // the caller no longer waits, so nothing is spent
@@ -199,7 +202,7 @@ export class ExactQuotas implements Backend<Promise<Answer>> {
   #giveBack(charge: QuotaCharge, { takenAt }: Answer, taken: TakenHold | undefined): void {
     const { owed, store } = this.#options
     if (taken) {
-      store.add(accountOf(charge), charge.counter.terms, {
+      store.add(accountOf(charge), charge.counter.termsOf(charge.key), {
         // the caller may be settling the earlier hold already
         isFirst: true,
         apply: (account) => undoHold(account, taken),
@@ -228,11 +231,11 @@ export class ExactQuotas implements Backend<Promise<Answer>> {
     const charges = requested as readonly QuotaCharge[]
     const answers = await Promise.all(
       charges.map((charge) => {
-        const { limit, terms } = charge.counter
-        return store.change(accountOf(charge), terms, {
+        const { counter, key } = charge
+        return store.change(accountOf(charge), counter.termsOf(key), {
           certain,
           apply: (account) => {
-            const fits = apply(charge, account.open(limit))
+            const fits = apply(charge, account.open(counter.limit))
             return this.#answerOf([verdictOf(account, charge, fits)], account.now)
           },
         })

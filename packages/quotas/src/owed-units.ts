@@ -95,11 +95,11 @@ export class OwedUnits {
   }
 
   #charge(at: string, owed: OwedKey): void {
-    const { counter, sums } = owed
+    const { counter, key, sums } = owed
     this.#kept.delete(at)
     this.#size -= sums.length
     this.#underWay.add(at)
-    this.#options.store.add(accountOf(owed), counter.terms, {
+    this.#options.store.add(accountOf(owed), counter.termsOf(key), {
       apply: (account) => {
         for (const { passedAt, units } of sums) {
           // charged before the current period is opened, because unused units of the earlier period may be carried over

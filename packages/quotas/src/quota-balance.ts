@@ -6,7 +6,7 @@ import { included } from './account/quota-state.ts'
  * reserved + held + left`, where `left` is negative by the units charged beyond the limit.
  */
 export interface QuotaBalance {
-  /** Local date on which the period began, e.g. `2026-11-01`. */
+  /** Local date on which the period began, e.g. `2026-11-01`; `2026-11-01.2` if the key had this date in another zone. */
   readonly period: string
   /** Start of the period, in epoch ms. */
   readonly startsAt: number

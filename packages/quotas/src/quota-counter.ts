@@ -7,14 +7,17 @@ import {
   type CountedKey,
   holdsName,
 } from '@sluice/limiter-core/backend'
-import type { QuotaTerms } from './account/quota-account.ts'
+import type { QuotaTerms } from './account/account-periods.ts'
 import { CalendarPeriods } from './calendar/calendar-periods.ts'
 import { EndlessPeriod } from './calendar/endless-period.ts'
+import { KeyZones } from './calendar/key-zones.ts'
 import { storedKey } from './stored-key.ts'
 
 /** The backend of a counter, with the percentages of the included units at which its quotas write notices. */
 export interface QuotaBackend extends Pick<Backend<Promise<Answer>>, 'takeAll'> {
   readonly thresholds: readonly number[]
+  /** Called if the function that returns the time zone of a key fails. */
+  readonly zoneFailed: (error: unknown) => void
 }
 
 /**
@@ -27,9 +30,11 @@ export class QuotaCounter extends PlainCounter<Promise<Answer>> {
    * accounts if its holds change.
    */
   readonly account: string
+  /** Terms of keys of which only the stored form is known. */
   readonly terms: QuotaTerms
   /** Units included in each period; 0 for a balance. */
   readonly limit: number
+  readonly #zones: KeyZones | undefined
   readonly #closed: () => void
 
   constructor(backend: QuotaBackend, compiled: CompiledPolicy, name: string, closed: () => void) {
@@ -39,9 +44,17 @@ export class QuotaCounter extends PlainCounter<Promise<Answer>> {
     const at = name.lastIndexOf(layout)
     this.account = name.slice(0, at) + name.slice(at + layout.length)
     const periods = calendar ? new CalendarPeriods(calendar) : new EndlessPeriod()
-    this.terms = { periods, carryOver: calendar?.carryOver ?? 0, thresholds: backend.thresholds }
+    const zoneOf = calendar?.zoneOf
+    this.#zones = zoneOf && new KeyZones(calendar, zoneOf, backend.zoneFailed)
+    const { thresholds } = backend
+    this.terms = { periods, keyZone: this.#zones?.unknown, carryOver: calendar?.carryOver ?? 0, thresholds }
     this.limit = calendar ? limit : 0
     this.#closed = closed
+  }
+
+  /** Returns the terms of a key, in its time zone. */
+  termsOf(key: string): QuotaTerms {
+    return this.#zones ? { ...this.terms, keyZone: this.#zones.of(key) } : this.terms
   }
 
   close(): void {

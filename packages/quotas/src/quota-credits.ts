@@ -1,5 +1,6 @@
 import type { AccountId, QuotaTable } from '@sluice/counters/backend'
 import { creditLease } from './account/account-leases.ts'
+import type { QuotaTerms } from './account/account-periods.ts'
 import type { AccountStore } from './account/account-store.ts'
 import type { QuotaAccount } from './account/quota-account.ts'
 import { topUpEntry } from './account/top-ups.ts'
@@ -13,7 +14,7 @@ const MAX_STRANDED = 1_000
 export interface StrandedLease {
   /** The key, or `\\sha256:` and 43 characters for a key longer than 512 bytes, which is stored as its hash. */
   readonly key: string
-  /** Local date on which the period began, e.g. `2026-11-01`. */
+  /** Local date on which the period began, e.g. `2026-11-01`; `2026-11-01.2` if the key had this date in another zone. */
   readonly period: string
   /** Id of the lease. */
   readonly ref: string
@@ -48,7 +49,7 @@ export class QuotaCredits {
 
   /** Returns false if the token was already used. */
   topUp(counter: QuotaCounter, key: string, { token, units, endsAt }: TopUpUnits): Promise<boolean> {
-    return this.#changeOnce(accountOf({ key, counter }), counter, token, (account) => {
+    return this.#changeOnce(accountOf({ key, counter }), counter.termsOf(key), token, (account) => {
       account.topUps.add({ token, units, left: units, endsAt }, account.now)
       account.journal.entries.push(topUpEntry(token, units))
     })
@@ -56,7 +57,7 @@ export class QuotaCredits {
 
   /** Gives back at most the used units of the period. Returns false if the token was already used. */
   refund(counter: QuotaCounter, key: string, { token, units, at }: RefundedUnits): Promise<boolean> {
-    return this.#changeOnce(accountOf({ key, counter }), counter, token, (account) => {
+    return this.#changeOnce(accountOf({ key, counter }), counter.termsOf(key), token, (account) => {
       account.open(account.lastLimit ?? counter.limit)
       const period = account.periodAt(at ?? account.now)
       const before = period.used
@@ -81,7 +82,7 @@ export class QuotaCredits {
     const stranded = await this.#table.stranded({ ...id, limit: MAX_STRANDED })
     const charged = stranded.find((one) => one.ref === ref && one.period === period)?.units ?? 0
     if (charged === 0) return 0
-    const isNew = await this.#changeOnce(id, counter, token, (account) => {
+    const isNew = await this.#changeOnce(id, counter.terms, token, (account) => {
       credited = creditLease(account, ref, period, Math.min(units, charged))
       account.journal.entries.push({ kind: 'credit', token, ref, units: -credited, period })
     })
@@ -90,7 +91,7 @@ export class QuotaCredits {
 
   #changeOnce(
     id: AccountId,
-    { terms }: QuotaCounter,
+    terms: QuotaTerms,
     token: string,
     change: (account: QuotaAccount) => void,
   ): Promise<boolean> {

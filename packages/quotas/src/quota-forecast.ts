@@ -14,7 +14,7 @@ const HALF_WIDTH = 1.96 / 2
  * end of the period is undefined. All times are epoch ms.
  */
 export interface QuotaForecast {
-  /** Local date on which the period began, e.g. `2026-11-01`. */
+  /** Local date on which the period began, e.g. `2026-11-01`; `2026-11-01.2` if the key had this date in another zone. */
   readonly period: string
   /** End of the period. */
   readonly endsAt: number

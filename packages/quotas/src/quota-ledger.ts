@@ -17,10 +17,11 @@ export class QuotaLedger implements LeaseLedger {
     return Promise.all(
       asks.map((ask) => {
         const counter = ask.counter as QuotaCounter
-        const { terms, limit } = counter
+        const { key } = ask
         const apply = (account: Parameters<typeof requestLease>[0]): LeaseGrant =>
-          requestLease(account.open(limit), ask, this.#terms)
-        return this.#store.change(accountOf({ key: ask.key, counter }), terms, { apply }).catch((error: Error) => error)
+          requestLease(account.open(counter.limit), ask, this.#terms)
+        const changed = this.#store.change(accountOf({ key, counter }), counter.termsOf(key), { apply })
+        return changed.catch((error: Error) => error)
       }),
     )
   }

@@ -12,7 +12,7 @@ export interface QuotaUsed {
   readonly id: string
   readonly policy: string
   readonly key: string
-  /** Local date on which the period began, e.g. `2026-11-01`. */
+  /** Local date on which the period began, e.g. `2026-11-01`; `2026-11-01.2` if the key had this date in another zone. */
   readonly period: string
   /** Percentage of the included units, e.g. 80: a share of the option `notices`. */
   readonly threshold: number

@@ -1,11 +1,12 @@
 import type { QuotaTable, StoredUsage } from '@sluice/counters/backend'
 import { badOption, optionsOf } from '@sluice/limiter-core/backend'
 import { stringify } from 'csv-stringify/sync'
-import { CalendarPeriods } from './calendar/calendar-periods.ts'
+import { parseState } from './account/quota-state.ts'
+import { type CalendarPeriod, CalendarPeriods } from './calendar/calendar-periods.ts'
 import type { QuotaName } from './open-quotas.ts'
 import type { QuotaCounter } from './quota-counter.ts'
 import { instantOf } from './quota-options.ts'
-import { listedKey, storedKey } from './stored-key.ts'
+import { keyOf, listedKey, storedKey } from './stored-key.ts'
 
 /** Rows per read and per CSV chunk. */
 const PAGE = 1_000
@@ -19,8 +20,8 @@ export interface UsageOptions extends QuotaName {
   /** End of the range, as epoch ms or a `Date` (exclusive). */
   readonly to: number | Date
   /**
-   * Length of the reported spans, in the time zone of the quota. The anchor of the quota applies if the length is the
-   * quota's own period. Default: `day`.
+   * Length of the reported spans, in the time zone that the key has now, from `resetAt` to `resetAt`. The anchor of the
+   * quota applies if the length is the quota's own period. Default: `day`.
    */
   readonly by?: (typeof BY)[number] | undefined
 }
@@ -53,20 +54,18 @@ export class QuotaReports {
 
   /** Returns spans with usage, ordered by key and time. `key` undefined means all keys. */
   async *usage(counter: QuotaCounter, key: string | undefined, options: UsageOptions): AsyncGenerator<QuotaUsage> {
-    const periods = periodsBy(counter, options)
+    const spansIn = spansBy(counter, options)
+    let of: string | undefined
+    let spans = spansIn()
     let sum: QuotaUsage | undefined
     for await (const line of this.#lines(counter.account, key, options)) {
-      const { startsAt: from, endsAt: until } = periods.at(line.hour)
+      if (of !== line.key) spans = spansIn(await this.#zoneOf(counter, line.key, key))
+      of = line.key
+      const { startsAt: from, endsAt: until } = spans.at(line.hour)
       const lineKey = listedKey(line.key)
-      if (sum && (sum.key !== lineKey || sum.from !== from)) yield sum
-      const isSame: boolean = sum?.key === lineKey && sum.from === from
-      const before: QuotaUsage = isSame && sum ? sum : { key: lineKey, from, until, used: 0, stranded: 0, toppedUp: 0 }
-      sum = {
-        ...before,
-        used: before.used + line.units,
-        stranded: before.stranded + line.stranded,
-        toppedUp: before.toppedUp + line.toppedUp,
-      }
+      const isSame = sum?.key === lineKey && sum.from === from
+      if (sum && !isSame) yield sum
+      sum = added(isSame && sum ? sum : { key: lineKey, from, until, used: 0, stranded: 0, toppedUp: 0 }, line)
     }
     if (sum) yield sum
   }
@@ -93,6 +92,14 @@ export class QuotaReports {
     return lines
   }
 
+  /** Returns the time zone of a key, or the zone of its last period. Undefined if all keys have the same zone. */
+  async #zoneOf(counter: QuotaCounter, stored: string, key = keyOf(stored)): Promise<string | undefined> {
+    const { keyZone } = key === undefined ? counter.terms : counter.termsOf(key)
+    if (!keyZone || keyZone.zone !== undefined) return keyZone?.zone
+    const { accounts } = await this.#table.read([{ name: counter.account, key: stored }])
+    return accounts.map(({ state }) => parseState(state).periods.at(-1)?.zone)[0]
+  }
+
   async *#lines(name: string, key: string | undefined, { from, to }: UsageOptions): AsyncGenerator<StoredUsage> {
     const range = { name, key: key === undefined ? undefined : storedKey(key), from: Number(from), until: Number(to) }
     let after: StoredUsage | undefined
@@ -114,12 +121,41 @@ export function usageOptions(owner: string, options: UsageOptions): UsageOptions
   return { ...named, from, to, by }
 }
 
-function periodsBy({ terms, compiled }: QuotaCounter, { by = 'day' }: UsageOptions) {
-  const { calendar } = compiled.policy
-  const { timeZone = 'UTC' } = calendar ?? {}
-  if (by === calendar?.per) return terms.periods
-  if (by !== 'hour') return new CalendarPeriods({ per: by, timeZone })
-  return { at: (hour: number) => ({ startsAt: hour, endsAt: hourEnd(terms.periods, hour) }) }
+/** The spans of a report in one time zone. */
+interface Spans {
+  at(hour: number): Pick<CalendarPeriod, 'startsAt' | 'endsAt'>
+}
+
+/** Returns the spans of a report in a time zone; undefined for the zone of the quota. Zones are kept for other keys. */
+function spansBy({ terms, compiled }: QuotaCounter, { by = 'day' }: UsageOptions): (zone?: string) => Spans {
+  const { per, timeZone = 'UTC', resetAt } = compiled.policy.calendar ?? {}
+  const kept = new Map<string, Spans>()
+  const spansIn = (zone: string): Spans => {
+    // another process may have stored a zone that this process does not support
+    const known = terms.keyZone?.periodsIn(zone)
+    const periods = known ?? terms.periods
+    if (by === per) return periods
+    if (by === 'hour') return { at: (hour) => ({ startsAt: hour, endsAt: hourEnd(periods, hour) }) }
+    return new CalendarPeriods({
+      per: by,
+      timeZone: known ? zone : timeZone,
+      ...(resetAt !== undefined && { resetAt }),
+    })
+  }
+  return (zone = timeZone) => {
+    const spans = kept.get(zone) ?? spansIn(zone)
+    kept.set(zone, spans)
+    return spans
+  }
+}
+
+function added(sum: QuotaUsage, { units, stranded, toppedUp }: StoredUsage): QuotaUsage {
+  return {
+    ...sum,
+    used: sum.used + units,
+    stranded: sum.stranded + stranded,
+    toppedUp: sum.toppedUp + toppedUp,
+  }
 }
 
 /** Returns the end of a stored hour, which clocks that are set within it make longer or shorter. */

@@ -8,6 +8,7 @@ import {
   reserveUnits,
 } from './account/account-reservations.ts'
 import type { AccountStore } from './account/account-store.ts'
+import type { QuotaAccount } from './account/quota-account.ts'
 import type { ReservationState } from './account/quota-state.ts'
 import { accountOf, type QuotaCounter } from './quota-counter.ts'
 
@@ -41,9 +42,9 @@ export class QuotaReservations {
    */
   async reserve(counter: QuotaCounter, key: string, reserved: ReservedUnits): Promise<QuotaReservation | undefined> {
     const id = accountOf({ key, counter })
-    const { terms, limit } = counter
+    const { limit } = counter
     const token = reserveToken(reserved.id)
-    const reservation = await this.#store.change<ReservationState | undefined>(id, terms, {
+    const reservation = await this.#store.change<ReservationState | undefined>(id, counter.termsOf(key), {
       token,
       apply: (account) => reserveUnits(account.open(account.lastLimit ?? limit), reserved),
       used: ended,
@@ -56,7 +57,8 @@ export class QuotaReservations {
   /** Ends a reservation and returns how it ended, now or earlier. Throws `SLUICE_NO_RESERVATION`. */
   async end(counter: QuotaCounter, key: string, id: string, units: number | undefined): Promise<ReservationEnd> {
     const account = accountOf({ key, counter })
-    const ended = await this.#store.change(account, counter.terms, { apply: (one) => endReservation(one, id, units) })
+    const apply = (one: QuotaAccount) => endReservation(one, id, units)
+    const ended = await this.#store.change(account, counter.termsOf(key), { apply })
     if (ended) return ended
     const before = await this.#table.usedToken(account, endToken(id))
     if (before) return before.kind as ReservationEnd

@@ -21,8 +21,14 @@ export interface QuotaOptions {
   readonly limit: number
   /** Length of a period. */
   readonly per: PolicyCalendar['per']
-  /** IANA time zone whose midnights begin the periods. Default: `UTC`. */
-  readonly timeZone?: string | undefined
+  /**
+   * IANA time zone of the periods, or a function that returns the zone of each key, e.g. from a table in memory. If it
+   * returns undefined, throws, or returns no zone, the key keeps the zone of its last period; a new key has `UTC`. A key
+   * whose zone changes keeps the end of its period. Default: `UTC`.
+   */
+  readonly timeZone?: string | ((key: string) => string | undefined) | undefined
+  /** Local time at which periods begin, `HH:MM` from `00:00` to `23:59`. Default: midnight. */
+  readonly resetAt?: string | undefined
   /**
    * First day of a period: 1 to 31 for months, or the last day of shorter months; 1 (Monday) to 7 for weeks. Default:
    * 1.
@@ -50,6 +56,7 @@ const QUOTA_OPTIONS: readonly (keyof QuotaOptions)[] = [
   'limit',
   'per',
   'timeZone',
+  'resetAt',
   'anchor',
   'carryOver',
   'maxHoldMs',
@@ -67,25 +74,32 @@ const WINDOWS: Readonly<Record<PolicyCalendar['per'], Duration>> = { day: '25h',
 
 /**
  * Creates a policy of at most `limit` units in each day, week or month of a time zone, e.g. 50,000 calls a month. A
- * period begins with the first instant of its local date, so a day may have 23 or 25 hours. A monthly period anchored
+ * period begins at `resetAt` of its local date, so a day may have 23 or 25 hours. A monthly period anchored
  * at a day that a month does not have begins on the last day of that month. While the backend is unavailable, failure
  * rules that count in this process use a window of 25 hours, 7 days and an hour, or 31 days.
  *
  * Throws `SLUICE_BAD_OPTION` for an unknown option, period or mode and for a backend that keeps no calendars,
- * `SLUICE_BAD_LIMIT`, `SLUICE_BAD_NAME`, `SLUICE_BAD_DURATION` for `maxHoldMs`, and `SLUICE_BAD_POLICY` for an unknown time zone, an anchor that the period
- * does not have (days have none) and a `carryOver` that is negative or not an integer.
+ * `SLUICE_BAD_LIMIT`, `SLUICE_BAD_NAME`, `SLUICE_BAD_DURATION` for `maxHoldMs`, and `SLUICE_BAD_POLICY` for an unknown
+ * time zone, a `resetAt` that is not a time, an anchor that the period does not have (days have none) and a `carryOver`
+ * that is negative or not an integer.
  */
 export function quota(options: QuotaOptions): PolicyInput {
   const known = optionsOf('quota', options, QUOTA_OPTIONS, PLACES)
   const { name = 'quota', limit, per, timeZone = 'UTC', backend, ...more } = known
-  const { anchor, carryOver, maxHoldMs, unit, overrides, mode } = more
+  const { resetAt, anchor, carryOver, maxHoldMs, unit, overrides, mode } = more
   if (!Object.hasOwn(WINDOWS, per)) throw badOption('quota: per', per, "one of 'day', 'week', 'month'")
   checkBackend(backend)
   const policy: PolicyInput = {
     name,
     limit,
     window: WINDOWS[per],
-    calendar: { per, timeZone, ...(anchor !== undefined && { anchor }), ...(carryOver !== undefined && { carryOver }) },
+    calendar: {
+      per,
+      ...(typeof timeZone === 'function' ? { timeZone: 'UTC', zoneOf: timeZone } : { timeZone }),
+      ...(resetAt !== undefined && { resetAt }),
+      ...(anchor !== undefined && { anchor }),
+      ...(carryOver !== undefined && { carryOver }),
+    },
     backend,
     ...(maxHoldMs !== undefined && { maxHoldMs }),
     ...(unit !== undefined && { unit }),

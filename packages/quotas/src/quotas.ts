@@ -79,10 +79,11 @@ export class Quotas extends LeasingBackend implements MetricSource {
 
   constructor(deps: QuotasDeps) {
     const parts = partsOf(deps)
-    const { store, counts, owed, clock, time, terms, table, thresholds } = parts
+    const { store, counts, owed, clock, time, terms, table, thresholds, observers } = parts
     const name = 'quotas'
     const opened = (counter: QuotaCounter): (() => void) => counts.add(counter)
-    const exact = new ExactQuotas({ name, store, clock, time, owed, opened, thresholds })
+    const zoneFailed = (error: unknown): void => observers.event('hookFailed', { hook: 'timeZone', error })
+    const exact = new ExactQuotas({ name, store, clock, time, owed, opened, thresholds, zoneFailed })
     super({ name, exact, ledger: new QuotaLedger(store, terms), terms, keepsCalendars: true, clock })
     this.#parts = parts
     this.#exact = exact
@@ -224,7 +225,7 @@ export class Quotas extends LeasingBackend implements MetricSource {
 
   /** Reads the account of a key, opened under the plan that it used last. */
   #opened<R>(counter: QuotaCounter, key: string, read: (account: QuotaAccount) => R): Promise<R> {
-    return this.#parts.store.change(accountOf({ key, counter }), counter.terms, {
+    return this.#parts.store.change(accountOf({ key, counter }), counter.termsOf(key), {
       apply: (account) => read(account.open(account.lastLimit ?? counter.limit)),
     })
   }

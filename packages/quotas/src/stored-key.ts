@@ -29,6 +29,11 @@ export function listedKey(stored: string): string {
   return LIKE_HASHED.test(key) ? `\\${key}` : key
 }
 
+/** Returns the key of a stored form; undefined for a long key, which is stored as its hash. */
+export function keyOf(stored: string): string | undefined {
+  return HASHED.test(stored) ? undefined : idOf(stored)
+}
+
 /** Returns the stored form of a listed key. A long key may also be given in full. */
 export function storedListed(listed: string): string {
   if (HASHED.test(listed)) return listed

@@ -3,10 +3,14 @@ import { createLimiter } from '@sluice/limiter-core'
 import { createQuotas, type QuotaBalance, quota } from '@sluice/quotas'
 import { FakeClock } from '@sluice/testkit'
 import { quotaSuite } from '../quota-suite.ts'
+import { zoneSuite } from '../zones/zone-suite.ts'
 import { type Failures, suiteInFolder } from './suite-in-folder.ts'
 
 /** Runs the suite of quotas on a ledger in a folder, and returns the error of each test that fails. */
 export const suite = (folder: string): Promise<Failures> => suiteInFolder(folder, quotaSuite)
+
+/** Runs the suite of zones, as `suite`. */
+export const zones = (folder: string): Promise<Failures> => suiteInFolder(folder, zoneSuite)
 
 /** Takes units in a folder without returning the lease, opens the folder again, and returns the balance. */
 export async function balanceAfterCrash(folder: string, limit: number, takes: number): Promise<QuotaBalance> {

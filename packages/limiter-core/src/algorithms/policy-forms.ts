@@ -25,7 +25,10 @@ export function policiesOf({ policy, variants }: CompiledPolicy): readonly Polic
  */
 export function formOf(policy: Policy): string {
   const { algorithm, limit, windowMs, slices = 1, calendar } = policy
-  if (calendar) return `calendar ${calendar.per} ${calendar.timeZone} ${calendar.anchor ?? 1} ${windowMs}`
+  if (calendar) {
+    const { per, timeZone, zoneOf, resetAt = '', anchor = 1 } = calendar
+    return `calendar ${per} ${zoneOf ? 'of each key' : timeZone} ${anchor} ${windowMs} ${resetAt}`
+  }
   // gcra stores milliseconds; this is the length of one unit
   if (algorithm === 'gcra') return `gcra ${windowMs / limit}`
   if (drainPerMs(policy) > 0) return `${algorithm} ${limit / windowMs}`

@@ -1,13 +1,33 @@
 import { type AccountChange, type AccountId, stateHash } from '@sluice/counters/backend'
 import { settleLeases } from './account-leases.ts'
+import type { QuotaTerms } from './account-periods.ts'
 import { expireReservations } from './account-reservations.ts'
-import { QuotaAccount, type QuotaTerms } from './quota-account.ts'
+import { QuotaAccount } from './quota-account.ts'
 import type { QuotaState } from './quota-state.ts'
+
+/** A change of an account, with callbacks that report its outcome. */
+export interface PendingChange {
+  /** Makes the change count only once. A change with a token is written alone. */
+  readonly token?: string | undefined
+  /** Whether the change is applied before the changes that wait already. Only without a token. Default: false. */
+  readonly isFirst?: boolean
+  /**
+   * Changes an account whose ended leases are settled. It is called again with the new state if the account has
+   * changed.
+   */
+  apply(account: QuotaAccount): void
+  /** Called when the change has been applied. */
+  done(): void
+  /** Called if the token was used before. */
+  used?(): void
+  /** Called if the change failed or its outcome is unknown; `settled` then reports whether it was applied. */
+  failed(error: unknown): void
+  settled?(stands: boolean): void
+}
 
 /** A changed account and the stored account that it is based on. */
 export interface ChangedAccount {
   readonly id: AccountId
-  readonly terms: QuotaTerms
   /** Stored version, 0 for a new account, and stored text. */
   readonly known: { readonly version: number; readonly stored: string | undefined }
   readonly account: QuotaAccount
@@ -30,17 +50,15 @@ export function settledAccount(
 }
 
 /** Returns the write of a changed account, which is valid in the hour and the period of the account's time. */
-export function accountChange({ id, terms, known, account, text, token }: ChangedAccount): AccountChange {
-  const { journal, dueAt, now } = account
+export function accountChange({ id, known, account, text, token }: ChangedAccount): AccountChange {
+  const { journal, dueAt } = account
   const notices = journal.notices.map((notice) => ({ ...notice, ...id, id: noticeId(id, notice) }))
   return {
     ...id,
     version: known.version + 1,
     basedOn: known.stored && stateHash(known.stored),
     state: text,
-    from: terms.periods.hourAt(now),
-    // an hour of which a part is repeated is longer than 60 minutes
-    until: Math.min(terms.periods.sameHourUntil(now), terms.periods.at(now).endsAt),
+    ...account.writable,
     dueAt,
     token,
     entries: journal.entries,

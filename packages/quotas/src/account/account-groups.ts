@@ -8,8 +8,9 @@ import {
 } from '@sluice/counters/backend'
 import { pause } from '@sluice/limiter-core/backend'
 import { accountChange, settledAccount } from './account-change.ts'
+import type { QuotaTerms } from './account-periods.ts'
 import type { DatabaseTime } from './database-time.ts'
-import type { QuotaAccount, QuotaTerms } from './quota-account.ts'
+import type { QuotaAccount } from './quota-account.ts'
 import { emptyState, parseState, type QuotaState, serializeState } from './quota-state.ts'
 import type { TimedQuotaTable } from './timed-quota-table.ts'
 import { TURN_CLOCK, WriteTurns } from './write-turns.ts'
@@ -149,11 +150,11 @@ export class AccountGroups {
     })
   }
 
-  #compose({ id, terms, known, state, account }: ReadMember, token: string | undefined): AccountChange {
+  #compose({ id, known, state, account }: ReadMember, token: string | undefined): AccountChange {
     const { journal, now } = account
     const seq = ++this.#seq
     // not recorded as charges of this process: after a failover that lost them, they are repeated under their tokens
     stampWriter({ before: usageOf(state), state, journal }, { writer: this.#writer, seq, at: now })
-    return accountChange({ id, terms, known, account, text: serializeState(state), token })
+    return accountChange({ id, known, account, text: serializeState(state), token })
   }
 }

@@ -1,7 +1,6 @@
 import type { AccountChange, AccountId, StoredAccount } from '@sluice/counters/backend'
-import { accountChange, settledAccount } from './account-change.ts'
-import type { PendingChange } from './pending-change.ts'
-import type { QuotaTerms } from './quota-account.ts'
+import { accountChange, type PendingChange, settledAccount } from './account-change.ts'
+import type { QuotaTerms } from './account-periods.ts'
 import { emptyState, parseState, serializeState } from './quota-state.ts'
 import { type Recovery, recoveryOf } from './recovered-state.ts'
 import { UnconfirmedWrites } from './unconfirmed-writes.ts'
@@ -126,7 +125,7 @@ export class AccountSlot {
     this.#sentText = serializeState(state)
     this.#turns.composed(state.writers, now)
     const text = this.#sentText
-    return accountChange({ id: this.id, terms: this.terms, known, account, text, token: changes[0]?.token })
+    return accountChange({ id: this.id, known, account, text, token: changes[0]?.token })
   }
 
   /** Called when the write was applied. */

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { type AccountId, accountPlace } from '@sluice/counters/backend'
+import type { QuotaTerms } from './account-periods.ts'
 import { type AccountOwner, AccountSlot } from './account-slot.ts'
-import type { QuotaTerms } from './quota-account.ts'
 
 /** Number of accounts kept in memory; only idle accounts are evicted. */
 const MAX_KEPT = 10_000
@@ -22,7 +22,8 @@ export class AccountSlots {
   of(id: AccountId, terms: QuotaTerms): AccountSlot {
     const at = accountPlace(id)
     const slot = this.#slots.get(at) ?? new AccountSlot(id, terms, this.#owner)
-    slot.terms = terms
+    // a use that does not know the key, and so its zone, leaves waiting changes the zone that they know
+    if (!terms.keyZone || terms.keyZone.zone !== undefined || slot.isIdle) slot.terms = terms
     this.#slots.delete(at)
     this.#slots.set(at, slot)
     if (this.#slots.size > MAX_KEPT) this.#evict()

@@ -1,6 +1,6 @@
-import type { CalendarPeriod, CalendarPeriods } from '../calendar/calendar-periods.ts'
 import { END_OF_TIME } from '../calendar/endless-period.ts'
 import { AccountHolds } from './account-holds.ts'
+import { AccountPeriods, type QuotaTerms } from './account-periods.ts'
 import { QuotaJournal } from './quota-journal.ts'
 import {
   included,
@@ -12,19 +12,8 @@ import {
 } from './quota-state.ts'
 import { TopUps } from './top-ups.ts'
 
-/** Number of past periods kept for late reports, beside periods with reservations. */
-const CLOSED_PERIODS = 3
 /** Farthest period, counted from the current one, whose start is computed as the end of a wait. */
 const FARTHEST_PERIOD = 100_000
-
-/** Rules for the periods of an account, the same for all keys of a quota. */
-export interface QuotaTerms {
-  readonly periods: Pick<CalendarPeriods, 'at' | 'between' | 'hourAt' | 'later' | 'sameHourUntil' | 'warmUp'>
-  /** Maximum number of unused units carried over to the next period. */
-  readonly carryOver: number
-  /** Percentages of the included units at which a notice is written, in ascending order. */
-  readonly thresholds: readonly number[]
-}
 
 /**
  * State of a key under a quota at one instant, with the rules for spending and charging its units. It reads no
@@ -41,6 +30,7 @@ export class QuotaAccount {
   readonly journal: QuotaJournal = new QuotaJournal()
   readonly topUps: TopUps
   readonly holds: AccountHolds
+  readonly #periods: AccountPeriods
   readonly #state: QuotaState
   readonly #terms: QuotaTerms
   #current: PeriodState | undefined
@@ -52,6 +42,7 @@ export class QuotaAccount {
     this.#terms = terms
     this.topUps = new TopUps(state.topUps)
     this.holds = new AccountHolds(state.holds)
+    this.#periods = new AccountPeriods(state, terms, now)
   }
 
   get leases(): LeaseState[] {
@@ -63,7 +54,12 @@ export class QuotaAccount {
   }
 
   get periods(): readonly PeriodState[] {
-    return this.#state.periods
+    return this.#periods.all
+  }
+
+  /** Range of time around now in which a write belongs to the same hour and period. */
+  get writable(): { readonly from: number; readonly until: number } {
+    return this.#periods.writable
   }
 
   /** The current period; if the account was not opened, its last period. */
@@ -80,22 +76,17 @@ export class QuotaAccount {
 
   /** Makes the period at `now` the current one, creating it if needed, for a plan that includes `limit` units. */
   open(limit: number): this {
-    const calendar = this.#terms.periods.at(this.now)
-    const period = this.period(calendar.label) ?? this.#begin(calendar)
-    period.limit = limit
-    period.carried = this.#carriedInto(calendar)
-    this.#current = period
+    this.#current = this.#periods.open(this.now, limit)
     return this
   }
 
   period(label: string): PeriodState | undefined {
-    return this.#state.periods.find((one) => one.label === label)
+    return this.#periods.labelled(label)
   }
 
   /** Returns the stored period that contains `at`, or the nearest one. */
   periodAt(at: number): PeriodState {
-    const { periods } = this.#state
-    return periods.find(({ endsAt }) => at < endsAt) ?? this.current
+    return this.#periods.from(at) ?? this.current
   }
 
   /**
@@ -103,16 +94,7 @@ export class QuotaAccount {
    * them.
    */
   periodOf(at: number, limit: number): PeriodState {
-    const calendar = this.#terms.periods.at(Math.min(at, this.now))
-    const { periods } = this.#state
-    const isBeforeAll = periods.length > CLOSED_PERIODS && calendar.startsAt < periods[0].startsAt
-    if (isBeforeAll) return periods[0]
-    const found = this.period(calendar.label)
-    if (found) return found
-    const begun = this.#begin(calendar)
-    begun.limit = limit
-    begun.carried = this.#carriedInto(calendar)
-    return begun
+    return this.#periods.late(Math.min(at, this.now), limit)
   }
 
   /** Number of units that can be spent, reserved or leased now. */
@@ -141,13 +123,13 @@ export class QuotaAccount {
   /** Returns the milliseconds until a period that has enough units if all leases return, and none are used before. */
   #waitForCarried(units: number): number {
     const { current, now } = this
-    const { carryOver, periods } = this.#terms
+    const { carryOver } = this.#terms
     const larger = current.limit + this.topUps.left(now)
     const needed = units - larger - Math.min(carryOver, includedLeft(current))
     if (needed <= 0) return Math.ceil(current.endsAt - now)
     const unused = Math.ceil(needed / current.limit)
     if (units > larger + carryOver || unused > FARTHEST_PERIOD) return Number.POSITIVE_INFINITY
-    return Math.ceil(periods.later(current, unused + 1).startsAt - now)
+    return Math.ceil(this.#periods.startAfter(current, unused + 1) - now)
   }
 
   /** All units of the key in the current period, spent or not. */
@@ -156,11 +138,8 @@ export class QuotaAccount {
   }
 
   /** Returns the units of a period that are on lease, or reserved until after `at`. Default: now. */
-  pendingIn({ label }: PeriodState, at: number = this.now): number {
-    const ofPeriod = ({ period }: { readonly period: string }): boolean => period === label
-    const reserved = this.reservations.filter(({ endsAt }) => endsAt > at)
-    const sum = (all: readonly { readonly units: number }[]): number => all.reduce((units, one) => units + one.units, 0)
-    return sum(this.leases.filter(ofPeriod)) + sum(reserved.filter(ofPeriod))
+  pendingIn(period: PeriodState, at: number = this.now): number {
+    return this.#periods.pendingIn(period, at)
   }
 
   /**
@@ -194,7 +173,7 @@ export class QuotaAccount {
     if (change === 0) return
     period.used += change
     const toppedUp = this.#fund(period, change)
-    this.journal.add(this.#hourIn(period, at), { units: change, toppedUp })
+    this.journal.add(this.#periods.hourIn(period, at), { units: change, toppedUp })
     this.#notice(period)
   }
 
@@ -205,7 +184,7 @@ export class QuotaAccount {
     const change = Math.max(units, -period.stranded)
     period.stranded += change
     const toppedUp = this.#fund(period, change)
-    this.journal.add(this.#hourIn(period, at), { stranded: change, toppedUp })
+    this.journal.add(this.#periods.hourIn(period, at), { stranded: change, toppedUp })
     this.#notice(period)
   }
 
@@ -230,38 +209,6 @@ export class QuotaAccount {
     return ends.length > 0 ? Math.min(...ends) : undefined
   }
 
-  #begin({ label, startsAt, endsAt }: CalendarPeriod): PeriodState {
-    const { periods } = this.#state
-    const begun: PeriodState = {
-      label,
-      startsAt,
-      endsAt,
-      limit: 0,
-      carried: 0,
-      used: 0,
-      stranded: 0,
-      toppedUp: 0,
-      noticed: 0,
-    }
-    periods.push(begun)
-    periods.sort((one, other) => one.startsAt - other.startsAt)
-    // units that are on lease or reserved will be charged to their period
-    const isKept = (one: PeriodState): boolean => one === begun || this.pendingIn(one, Number.NEGATIVE_INFINITY) > 0
-    const old = periods.slice(0, -CLOSED_PERIODS - 1).filter((one) => !isKept(one))
-    for (const one of old) periods.splice(periods.indexOf(one), 1)
-    return begun
-  }
-
-  #carriedInto(calendar: CalendarPeriod): number {
-    const { carryOver, periods } = this.#terms
-    if (carryOver === 0) return 0
-    const earlier = this.#state.periods.filter(({ startsAt }) => startsAt < calendar.startsAt).at(-1)
-    if (!earlier) return 0
-    const left = Math.max(0, includedLeft(earlier) - this.pendingIn(earlier))
-    // all units of the unused periods in between are left
-    return Math.min(carryOver, left + earlier.limit * periods.between(earlier, calendar))
-  }
-
   /**
    * Draws the units that a change of a period's usage needs from top-ups, or returns units that are no longer needed.
    * Returns the units drawn, negative if they were returned.
@@ -279,11 +226,6 @@ export class QuotaAccount {
     const back = this.topUps.giveBack(unneeded, period.endsAt === END_OF_TIME ? Number.NEGATIVE_INFINITY : this.now)
     period.toppedUp -= back
     return -back
-  }
-
-  /** Returns the hour of `at`, or the nearest hour of the period. */
-  #hourIn({ startsAt, endsAt }: PeriodState, at: number): number {
-    return this.#terms.periods.hourAt(Math.max(startsAt, Math.min(at, endsAt - 1)))
   }
 
   #notice(period: PeriodState): void {

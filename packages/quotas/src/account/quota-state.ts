@@ -20,6 +20,8 @@ export interface PeriodState {
   readonly label: string
   readonly startsAt: number
   readonly endsAt: number
+  /** Time zone of the key when the period began, if each key has its own. */
+  readonly zone?: string
   /** Units included by the plan that used the account last. */
   limit: number
   /** Units carried over from the previous period. */

@@ -1,4 +1,4 @@
-import type { PendingChange } from './pending-change.ts'
+import type { PendingChange } from './account-change.ts'
 
 /** A write that was sent without receiving a reply. */
 interface Doubt {

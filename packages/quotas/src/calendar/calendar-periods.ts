@@ -5,11 +5,16 @@ import { LocalHours } from './local-hours.ts'
 const DAY_MS = 86_400_000
 /** Length of the shortest periods, of which daylight saving time takes up to a day. */
 const SHORTEST_MS = { day: DAY_MS / 2, week: 6 * DAY_MS, month: 27 * DAY_MS } as const
+/** Half the length of a period, by which a period may be longer until it meets the periods of another zone. */
+const HALF_MS = { day: DAY_MS / 2, week: 3.5 * DAY_MS, month: 14 * DAY_MS } as const
+/** Length of a day on which clocks are set forward. No day is shorter because its key is in another zone. */
+const SHORT_DAY_MS = 23 * 3_600_000
 
 /** A day, week or month of a time zone, from `startsAt` (inclusive) to `endsAt` (exclusive), in epoch ms. */
 export interface CalendarPeriod {
   /**
-   * Local date on which the period begins, e.g. `2026-11-01`. It does not depend on the time zone data of a process.
+   * Local date on which the period begins, e.g. `2026-11-01`. It does not depend on the time zone data of a process. A
+   * period that lies between the periods of two zones has the date on which most of it lies.
    */
   readonly label: string
   readonly startsAt: number
@@ -17,9 +22,10 @@ export interface CalendarPeriod {
 }
 
 /**
- * The periods of a calendar, which follow each other without gaps. Each period begins with the first instant of its
- * date, which is the earlier midnight if there are two and later if midnight is skipped. Dates that the time zone
- * skipped have no period. Times are epoch ms; invalid times and times after the year 271821 throw a `RangeError`.
+ * The periods of a calendar, which follow each other without gaps. Each period begins at `resetAt` of its date, by
+ * default at midnight: the earlier one if there are two, and the next instant of the date if clocks skip it. Dates that
+ * the time zone skipped have no period. Times are epoch ms; invalid times and times after the year 271821 throw a
+ * `RangeError`.
  */
 export class CalendarPeriods {
   readonly #calendar: PolicyCalendar
@@ -42,6 +48,31 @@ export class CalendarPeriods {
     while (epochMs < period.startsAt) period = this.before(period)
     this.#last = period
     return period
+  }
+
+  /**
+   * Returns the period that contains an instant, after a period that ended at `endedAt` and may belong to another zone.
+   * Periods between the two zones are longer than usual, by less than half a period, or shorter: days by at most an
+   * hour, weeks and months by less than 27 hours.
+   */
+  following(endedAt: number, epochMs: number): CalendarPeriod {
+    let startsAt = endedAt
+    while (!this.#isStart(startsAt)) {
+      const endsAt = this.#endFrom(startsAt)
+      if (epochMs < endsAt) return { label: this.at((startsAt + endsAt) / 2).label, startsAt, endsAt }
+      startsAt = endsAt
+    }
+    return this.at(epochMs)
+  }
+
+  /** Returns the start of the period `count` periods after one, which may belong to another zone. `count`: from 1. */
+  startAfter({ endsAt }: Pick<CalendarPeriod, 'endsAt'>, count: number): number {
+    let startsAt = endsAt
+    for (let left = count - 1; left > 0; left--) {
+      if (this.#isStart(startsAt)) return this.later(this.at(startsAt), left).startsAt
+      startsAt = this.#endFrom(startsAt)
+    }
+    return startsAt
   }
 
   /** Looks up an instant, so that the next one near it is fast. Ignores instants out of range. */
@@ -67,7 +98,7 @@ export class CalendarPeriods {
 
   /** Returns the number of periods between two. The earlier one may belong to another calendar. */
   between(earlier: CalendarPeriod, later: CalendarPeriod): number {
-    const [first, last] = [new Date(earlier.label), new Date(later.label)]
+    const [first, last] = [new Date(dateOf(earlier)), new Date(dateOf(later))]
     const { per } = this.#calendar
     const months = 12 * (last.getUTCFullYear() - first.getUTCFullYear()) + last.getUTCMonth() - first.getUTCMonth()
     const days = Math.round((last.getTime() - first.getTime()) / DAY_MS)
@@ -78,9 +109,9 @@ export class CalendarPeriods {
   }
 
   /** Returns the period `count` periods after one; if a zone skips its date, an empty one. */
-  later({ label }: Pick<CalendarPeriod, 'label'>, count: number): CalendarPeriod {
+  later(period: Pick<CalendarPeriod, 'label'>, count: number): CalendarPeriod {
     const { per, anchor = 1 } = this.#calendar
-    const date = Temporal.PlainDate.from(label)
+    const date = Temporal.PlainDate.from(period.label)
     if (per === 'month') return this.#beginningAt(anchoredIn(date.with({ day: 1 }).add({ months: count }), anchor))
     return this.#beginningAt(date.add({ days: per === 'week' ? 7 * count : count }))
   }
@@ -98,10 +129,11 @@ export class CalendarPeriods {
 
   /**
    * Returns the start of the local hour that contains an instant, in epoch ms. In most zones, a repeated hour is two
-   * hours.
+   * hours, and an hour in which a period begins is two hours.
    */
   hourAt(epochMs: number): number {
-    return this.#hours.startAt(epochMs)
+    const hour = this.#hours.startAt(epochMs)
+    return this.#calendar.resetAt === undefined ? hour : Math.max(hour, this.at(epochMs).startsAt)
   }
 
   /**
@@ -109,7 +141,19 @@ export class CalendarPeriods {
    * end of the hour, unless clocks are set back within the hour.
    */
   sameHourUntil(epochMs: number): number {
-    return this.#hours.sameUntil(epochMs)
+    const until = this.#hours.sameUntil(epochMs)
+    return this.#calendar.resetAt === undefined ? until : Math.min(until, this.at(epochMs).endsAt)
+  }
+
+  #isStart(epochMs: number): boolean {
+    return this.at(epochMs).startsAt === epochMs
+  }
+
+  /** Returns the end of a period that begins at an instant at which no period of this calendar begins. */
+  #endFrom(startsAt: number): number {
+    const { per } = this.#calendar
+    const { endsAt } = this.at(startsAt + HALF_MS[per] - 1)
+    return per === 'day' ? Math.max(endsAt, startsAt + SHORT_DAY_MS) : endsAt
   }
 
   #dateAt(epochMs: number): Temporal.PlainDate {
@@ -122,7 +166,13 @@ export class CalendarPeriods {
   }
 
   #startOf(date: Temporal.PlainDate): number {
-    return date.toZonedDateTime(this.#calendar.timeZone).epochMilliseconds
+    const { timeZone, resetAt } = this.#calendar
+    if (resetAt === undefined) return date.toZonedDateTime(timeZone).epochMilliseconds
+    const time = date.toZonedDateTime({ timeZone, plainTime: resetAt })
+    const isSkipped = !time.toPlainTime().equals(resetAt) && time.toPlainDate().equals(date)
+    // 'previous' excludes the given instant, so search from just after it
+    const start = isSkipped ? time.add({ nanoseconds: 1 }).getTimeZoneTransition('previous') : time
+    return (start ?? time).epochMilliseconds
   }
 
   /** Returns the first date of the period that contains a date. */
@@ -146,4 +196,9 @@ export class CalendarPeriods {
 /** Returns the anchor date in the month of `date`; the last day of the month if the month is too short. */
 function anchoredIn(date: Temporal.PlainDate, anchor: number): Temporal.PlainDate {
   return date.with({ day: anchor }, { overflow: 'constrain' })
+}
+
+/** Returns the date of a label, which has a number if the key had the date in another zone before. */
+function dateOf({ label }: CalendarPeriod): string {
+  return label.split('.', 1)[0]
 }

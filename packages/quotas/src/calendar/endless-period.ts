@@ -19,8 +19,12 @@ export class EndlessPeriod {
     return 0
   }
 
-  later(period: CalendarPeriod): CalendarPeriod {
-    return period
+  following(): CalendarPeriod {
+    return this.#period
+  }
+
+  startAfter(): number {
+    return END_OF_TIME
   }
 
   /** Returns the start of the hour in UTC that contains an instant, in epoch ms. */

@@ -74,7 +74,7 @@ export function openParts(parts: readonly WaterfallInput[], scope: string, backe
 
 /** Returns the account of a key under a part. */
 export function memberOf({ counter }: OpenPart, key: string): GroupMember {
-  return { id: accountOf({ key, counter }), terms: counter.terms }
+  return { id: accountOf({ key, counter }), terms: counter.termsOf(key) }
 }
 
 function checkedPart(given: unknown): WaterfallInput {

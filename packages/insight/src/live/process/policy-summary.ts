@@ -1,7 +1,7 @@
-import type { Decision, Policy, PolicyVerdict } from '@sluice/limiter-core'
+import type { Decision, Policy, PolicyCalendar, PolicyVerdict } from '@sluice/limiter-core'
 import { boundedKey } from '../../bounded-key.ts'
 import { boundedText } from '../../bounded-text.ts'
-import type { PolicyReport } from '../report/process-report.ts'
+import type { PolicyReport, ReportedCalendar } from '../report/process-report.ts'
 import type { NearestSnapshot } from '../report/snapshot.ts'
 import { type KeyNames, TopKeys } from '../report/top-keys.ts'
 
@@ -90,7 +90,7 @@ export class PolicySummary {
       limit,
       windowMs,
       unit: boundedText(unit),
-      calendar,
+      calendar: calendar && reportedCalendar(calendar),
       shadow: this.#shadow,
       counts: [this.#allowed, this.#denied, this.#shadowDenied, this.#uncounted],
       units: [this.#charged, this.#refunded],
@@ -105,4 +105,9 @@ export class PolicySummary {
     const nearest = (now?.usedShare ?? 0) >= (before?.usedShare ?? 0) ? now : before
     return nearest && { id: names.id(nearest.key), key: names.shown(nearest.key), usedShare: nearest.usedShare }
   }
+}
+
+/** Returns a calendar as data: a function cannot be reported. */
+function reportedCalendar({ zoneOf, ...calendar }: PolicyCalendar): ReportedCalendar {
+  return zoneOf ? { ...calendar, timeZone: 'zone of each key' } : calendar
 }

@@ -67,12 +67,15 @@ export interface ProcessReport {
   readonly news: ReportedNews
 }
 
+/** Calendar of a policy. `timeZone` is `zone of each key` if a function returns it. */
+export type ReportedCalendar = Omit<PolicyCalendar, 'zoneOf'>
+
 export interface PolicyReport {
   readonly name: string
   readonly limit: number
   readonly windowMs: number
   readonly unit: string
-  readonly calendar?: PolicyCalendar | undefined
+  readonly calendar?: ReportedCalendar | undefined
   readonly shadow: boolean
   readonly counts: OutcomeCounts
   /** Units charged and refunded after decisions; undefined in reports of older releases. */

@@ -18,6 +18,7 @@ import {
   type PolicyReport,
   type ProcessFacts,
   type ProcessReport,
+  type ReportedCalendar,
   type ReportedNews,
   type RouteReport,
   type RouteUniquesReport,
@@ -38,9 +39,10 @@ const counts = (length: number): read.Reader<readonly number[]> =>
 const share = (value: unknown): number => Math.min(1, amount(value))
 
 const facts = fields<ProcessFacts>({ id: text, host: text, pid: amount, version: text, startedAt: amount })
-const calendar = fields<NonNullable<PolicyReport['calendar']>>({
+const calendar = fields<ReportedCalendar>({
   per: oneOf('day', 'week', 'month'),
   timeZone: text,
+  resetAt: optional(text),
   anchor: optional(amount),
   carryOver: optional(amount),
 })

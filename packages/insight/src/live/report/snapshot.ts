@@ -109,7 +109,8 @@ export interface PolicySnapshot {
   readonly windowMs: number
   /** Unit of the limit: `requests`, unless the policy sets another. */
   readonly unit: string
-  readonly calendar?: PolicyCalendar
+  /** Calendar of the windows. `timeZone` is `zone of each key` if a function returns it. */
+  readonly calendar?: Omit<PolicyCalendar, 'zoneOf'>
   /** Number of processes that enforce the policy, and that have it in shadow mode. */
   readonly modes: { readonly enforce: number; readonly shadow: number }
   /** Since the start of the shown processes, including processes that have exited while this one was running. */

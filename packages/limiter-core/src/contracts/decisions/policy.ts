@@ -23,14 +23,15 @@ export interface Policy {
   readonly calendar?: PolicyCalendar
 }
 
-/**
- * Windows that follow the calendar of a time zone. Each period starts at midnight, or at the first instant of its day
- * if that day has no midnight.
- */
+/** Windows that follow the calendar of a time zone. Each starts at `resetAt`, or at the next instant of its day. */
 export interface PolicyCalendar {
   readonly per: 'day' | 'week' | 'month'
-  /** IANA time zone name, such as `UTC` or `Europe/Berlin`. */
+  /** IANA time zone name, such as `UTC` or `Europe/Berlin`. With `zoneOf`, the zone of keys whose zone is not known. */
   readonly timeZone: string
+  /** Returns the time zone of a key; undefined if it is not known. Default: all keys have `timeZone`. */
+  readonly zoneOf?: (key: string) => string | undefined
+  /** Local time at which periods start, `HH:MM` from 00:00 to 23:59. Default: midnight. */
+  readonly resetAt?: string
   /**
    * First day of a period. Default: 1. For months from 1 to 31, where a shorter month uses its last day; for weeks from
    * 1 (Monday) to 7. Not allowed for days.

@@ -5,7 +5,7 @@ import { count, windowText } from '../dom/format.ts'
 
 /** Formats the limit of a policy: `100 requests per minute`. */
 export function limitText({ limit, windowMs, unit, calendar }: PolicySnapshot): string {
-  const window = calendar === undefined ? windowText(windowMs) : `calendar ${calendar.per} (${calendar.timeZone})`
+  const window = calendar === undefined ? windowText(windowMs) : calendarText(calendar)
   const counted = limit === 1 ? unit.replace(/^requests$/, 'request') : unit
   return `${count(limit)} ${counted} per ${window}`
 }
@@ -24,4 +24,8 @@ export function policyLink(name: string): HTMLElement {
 
 export function processes(number: number): string {
   return number === 1 ? '1 process' : `${count(number)} processes`
+}
+
+function calendarText({ per, timeZone, resetAt }: NonNullable<PolicySnapshot['calendar']>): string {
+  return `calendar ${per} (${timeZone}${resetAt === undefined ? '' : `, ${resetAt}`})`
 }
