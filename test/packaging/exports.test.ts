@@ -30,7 +30,7 @@ const budgetKb: Readonly<Record<string, number>> = {
   // four entries, of which a process loads one or two
   '@sluice/counters': 49,
   // two entries, of which most processes load one
-  '@sluice/quotas': 30,
+  '@sluice/quotas': 32,
   '@sluice/gossip': 21,
   // half of it is the page with its chart
   '@sluice/insight': 79,
