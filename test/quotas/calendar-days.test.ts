@@ -13,11 +13,11 @@ const HOUR_MS = 3_600_000
 const NAMES = { policy: 'daily' } as const
 
 /** A process with a database that has a separate clock. */
-function processAt(wallMs: number, timeZone: string, limit: number) {
+function processAt(wallMs: number, timeZone: string, limit: number, resetAt?: string) {
   const database = new FakeClock({ wallMs })
   const clock = new FakeClock({ wallMs })
   const quotas = createQuotas(new MemoryLedger(database), { clock, serverTime: () => database.wall() })
-  const policies = [quota({ name: 'daily', limit, per: 'day', timeZone, backend: quotas })]
+  const policies = [quota({ name: 'daily', limit, per: 'day', timeZone, resetAt, backend: quotas })]
   const both = async (ms: number): Promise<void> => {
     for (let step = 0; step < 8; step++) {
       database.advance(ms / 8)
@@ -53,7 +53,7 @@ async function requests({ policies, clock }: ReturnType<typeof processAt>, use: 
 type Ask = () => Promise<readonly [status: number, retryAfter: string | null]>
 
 describe('a day on which clocks are set', () => {
-  test.each([
+  test.each<[string, string, string, number, ...string[]]>([
     ['forward at midnight', 'America/Santiago', '2026-09-06T04:00:00Z', 23],
     ['back at midnight', 'America/Santiago', '2026-04-04T03:00:00Z', 25],
     ['forward at midnight', 'Africa/Cairo', '2026-04-23T22:00:00Z', 23],
@@ -61,11 +61,15 @@ describe('a day on which clocks are set', () => {
     ['back', 'Europe/Berlin', '2026-10-24T22:00:00Z', 25],
     ['forward by half an hour', 'Australia/Lord_Howe', '2026-10-03T13:30:00Z', 23.5],
     ['back by half an hour', 'Australia/Lord_Howe', '2026-04-04T13:00:00Z', 24.5],
+    // the day begins at 03:00, because clocks skip 02:30
+    ['forward over the time at which it begins', 'Europe/Berlin', '2026-03-29T01:00:00Z', 23.5, '02:30'],
+    ['back over the time at which it begins', 'Europe/Berlin', '2026-10-25T00:30:00Z', 25, '02:30'],
+    ['forward after it has begun at 22:15', 'Europe/Berlin', '2026-03-28T21:15:00Z', 23, '22:15'],
   ])(
     '%s in %s ends when the next one begins, and Retry-After is exact to the second',
-    async (_, timeZone, startsAt, hours) => {
+    async (_, timeZone, startsAt, hours, ...[resetAt]) => {
       const begun = Date.parse(startsAt)
-      const one = processAt(begun - 1, timeZone, 2)
+      const one = processAt(begun - 1, timeZone, 2, resetAt)
       await requests(one, async (ask) => {
         // the last millisecond of the previous day
         for (const expected of [200, 200, 429]) expect((await ask())[0]).toBe(expected)
