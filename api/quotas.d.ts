@@ -398,11 +398,16 @@ declare class QuotaCounter extends PlainCounter<Promise<Answer$1>> {
 	readonly terms: QuotaTerms
 	readonly limit: number
 	constructor(backend: QuotaBackend, compiled: CompiledPolicy$1, name: string, closed: () => void)
+	termsOf(key: string): QuotaTerms
 	close(): void
 }
 
 interface QuotaTerms {
-	readonly periods: Pick<CalendarPeriods, 'at' | 'between' | 'hourAt' | 'later' | 'sameHourUntil' | 'warmUp'>
+	readonly periods: Pick<
+		CalendarPeriods,
+		'at' | 'between' | 'following' | 'hourAt' | 'sameHourUntil' | 'startAfter' | 'warmUp'
+	>
+	readonly keyZone?: KeyZone | undefined
 	readonly carryOver: number
 	readonly thresholds: readonly number[]
 }
@@ -411,10 +416,12 @@ declare class CalendarPeriods {
 	#private
 	constructor(calendar: PolicyCalendar$1)
 	at(epochMs: number): CalendarPeriod
+	following(endedAt: number, epochMs: number): CalendarPeriod
+	startAfter({ endsAt }: Pick<CalendarPeriod, 'endsAt'>, count: number): number
 	warmUp(epochMs: number): void
 	before(period: CalendarPeriod): CalendarPeriod
 	between(earlier: CalendarPeriod, later: CalendarPeriod): number
-	later({ label }: Pick<CalendarPeriod, 'label'>, count: number): CalendarPeriod
+	later(period: Pick<CalendarPeriod, 'label'>, count: number): CalendarPeriod
 	after(period: CalendarPeriod): CalendarPeriod
 	hourAt(epochMs: number): number
 	sameHourUntil(epochMs: number): number
@@ -426,8 +433,14 @@ interface CalendarPeriod {
 	readonly endsAt: number
 }
 
+interface KeyZone {
+	readonly zone: string | undefined
+	readonly periodsIn: (zone: string) => CalendarPeriods | undefined
+}
+
 interface QuotaBackend extends Pick<Backend$1<Promise<Answer$1>>, 'takeAll'> {
 	readonly thresholds: readonly number[]
+	readonly zoneFailed: (error: unknown) => void
 }
 
 declare class AccountGroups {
@@ -495,6 +508,10 @@ declare class QuotaAccount {
 	get leases(): LeaseState[]
 	get reservations(): readonly ReservationState[]
 	get periods(): readonly PeriodState[]
+	get writable(): {
+		readonly from: number
+		readonly until: number
+	}
 	get current(): PeriodState
 	get lastLimit(): number | undefined
 	open(limit: number): this
@@ -505,7 +522,7 @@ declare class QuotaAccount {
 	freeAt(at: number): number
 	waitMs(units: number): number
 	get capacity(): number
-	pendingIn({ label }: PeriodState, at?: number): number
+	pendingIn(period: PeriodState, at?: number): number
 	pendingTopUps(at?: number): number
 	take(units: number): boolean
 	charge(period: PeriodState, units: number, at: number): void
@@ -571,6 +588,7 @@ interface PeriodState {
 	readonly label: string
 	readonly startsAt: number
 	readonly endsAt: number
+	readonly zone?: string
 	limit: number
 	carried: number
 	used: number
@@ -674,7 +692,8 @@ interface QuotaOptions {
 	readonly name?: string | undefined
 	readonly limit: number
 	readonly per: PolicyCalendar$1['per']
-	readonly timeZone?: string | undefined
+	readonly timeZone?: string | ((key: string) => string | undefined) | undefined
+	readonly resetAt?: string | undefined
 	readonly anchor?: number | undefined
 	readonly carryOver?: number | undefined
 	readonly maxHoldMs?: Duration$1 | undefined
