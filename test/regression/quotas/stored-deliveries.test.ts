@@ -24,10 +24,10 @@ test('quotas are idle only when their delivered notices are stored', async () =>
     },
   })
   const received: number[] = []
-  const quotas = createQuotas(
-    Object.assign(ledger, { openQuotas: () => slow }),
-    { clock, onUsed: ({ threshold }) => void received.push(threshold) },
-  )
+  const quotas = createQuotas(Object.assign(ledger, { openQuotas: () => slow }), {
+    clock,
+    onUsed: ({ threshold }) => void received.push(threshold),
+  })
   const limiter = createLimiter({ policies: [quota({ limit: 10, per: 'day', backend: quotas })], clock })
   await limiter.take('a', 8)
   await new Promise<void>((resolve) => afterThisTurn(resolve))
