@@ -104,6 +104,14 @@ describe.each(packages)('the tarball of $name', ({ name, folder: source }) => {
     expect(ours.scripts).toBeUndefined()
   })
 
+  test('needs one version of other packages of this repository', async () => {
+    const { version, dependencies, peerDependencies } = await manifest()
+    const own = Object.entries({ ...dependencies, ...peerDependencies }).filter(([other]) =>
+      other.startsWith('@sluice/'),
+    )
+    expect(own).toEqual(own.map(([other]) => [other, version]))
+  })
+
   test('contains the files that its manifest names, README and licence, and nothing else', () => {
     const { files } = tarball()
     expect(files.filter((path) => /\.map$/.test(path) && !files.includes(path.replace(/\.map$/, '')))).toEqual([])

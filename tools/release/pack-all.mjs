@@ -62,7 +62,7 @@ function stage(name) {
 
 /**
  * Removes fields that only this repository uses: scripts, and the export condition for the source. Adds the types of
- * subpaths for compilers that do not read `exports`.
+ * subpaths for compilers that do not read `exports`, and the versions of peers among our packages.
  */
 function publishedManifest(source, name) {
   const { scripts: _, exports, ...manifest } = readManifest(source)
@@ -74,9 +74,16 @@ function publishedManifest(source, name) {
     homepage,
     bugs,
     publishConfig: { access: 'public', provenance: true },
+    ...(manifest.peerDependencies && { peerDependencies: pinnedPeers(manifest) }),
     exports: Object.fromEntries(ways),
     ...(typesVersions && { typesVersions }),
   }
+}
+
+/** Our packages are peers in one version, but "*" in the manifests: changesets takes a new range of a peer as breaking. */
+function pinnedPeers({ peerDependencies, version }) {
+  const pinned = ([name, range]) => [name, name.startsWith('@sluice/') ? version : range]
+  return Object.fromEntries(Object.entries(peerDependencies).map(pinned))
 }
 
 /**
