@@ -11,7 +11,11 @@ interface Workflow {
 interface Job {
   readonly 'timeout-minutes'?: number
   readonly strategy?: { readonly matrix: { readonly node: readonly number[] } }
-  readonly steps: readonly { readonly run?: string; readonly uses?: string }[]
+  readonly steps: readonly {
+    readonly run?: string
+    readonly uses?: string
+    readonly with?: Readonly<Record<string, unknown>>
+  }[]
 }
 
 const read = (path: string): string => readFileSync(join(root, path), 'utf8')
@@ -39,6 +43,12 @@ test('pull requests and main are checked on all supported lines of Node.js', () 
   const [, lines = ''] = /supported = \[(.*)\]/.exec(read('tools/tests/test-matrix.mjs')) ?? []
   const supported = lines.split(', ').map((line) => Number(line.slice(1, -1)))
   expect([20, ...(jobs['newer-node'].strategy?.matrix.node ?? [])]).toEqual(supported)
+})
+
+test('the check for changesets has the history that it compares', () => {
+  const { steps } = (parse(read(join(folder, 'checks.yml'))) as Workflow).jobs.changeset
+  expect(steps.at(-1)?.run).toContain('npm run changeset:required')
+  expect(steps[0]).toMatchObject({ uses: expect.stringContaining('actions/checkout@'), with: { 'fetch-depth': 0 } })
 })
 
 test.each(readdirSync(join(root, '.github/ISSUE_TEMPLATE')))('the form %s is YAML', (file) => {
