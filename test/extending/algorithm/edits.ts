@@ -83,5 +83,4 @@ export const edits: readonly Edit[] = [
     insert: '| A rate as networks measure it | `leaky-meter` |\n',
   },
   { path: 'docs/policies.md', after: "`'token-bucket'`, `'gcra'`", insert: ", `'leaky-meter'`" },
-  { path: 'CHANGELOG.md', after: '### Decisions\n\n', insert: '- The algorithm `leaky-meter` is a leaky bucket.\n' },
 ]

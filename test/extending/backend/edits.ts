@@ -27,5 +27,4 @@ export const edits: readonly Edit[] = [
     after: '| **`@sluice/fleet`** | For applications with workers |\n',
     insert: '| `mapBackend(options)` | Backend that never evicts a key |\n',
   },
-  { path: 'CHANGELOG.md', after: '### Decisions\n\n', insert: '- `mapBackend` counts few keys exactly.\n' },
 ]

@@ -11,7 +11,6 @@ export const edits: readonly Edit[] = [
   { path: 'test/architecture.test.ts', after: '/^(express|koa|fastify', insert: '|router' },
   { path: 'test/packaging/exports.test.ts', after: "  '@sluice/koa': 2,\n", insert: "  '@sluice/router': 2,\n" },
   { path: 'ARCHITECTURE.md', after: '| `express`, `koa`', insert: ', `router`' },
-  { path: 'CHANGELOG.md', after: '`@sluice/express`, `@sluice/koa`', insert: ', `@sluice/router`' },
   {
     path: 'test/adapters/exports.test.ts',
     after: "import * as words from '@sluice/node-http/shared'\n",
