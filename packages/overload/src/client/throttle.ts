@@ -66,7 +66,9 @@ export class Throttle<S, U extends Upstream<S> = Upstream<S>> implements Throttl
       upstream.learn(admitted, reply)
       if (!isRefused(reply) || times > call.retries || call.signal?.aborted) return result(outcome)
       const delayMs = this.#delayMs(reply.waitMs, times)
-      if (delayMs > this.#leftMs(call) || !upstream.retries.withdraw()) return result(outcome)
+      // false also for an endless delay, which is not a number after a jitter of 0
+      const isSoon = delayMs <= this.#leftMs(call)
+      if (!isSoon || !upstream.retries.withdraw()) return result(outcome)
       const again = await this.#again(upstream, call, outcome, delayMs, times)
       if (again instanceof ThrottledError) return result(outcome)
       admitted = again
