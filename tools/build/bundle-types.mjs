@@ -138,7 +138,9 @@ class TypeBundle {
 
   /** Returns the text of the declarations of one file, and of what they import. */
   text(file) {
-    const kept = [...this.#kept.values()].filter(({ key }) => this.#homeOf(key) === file)
+    const isEffect = ({ effects }) => effects !== undefined
+    const all = [...this.#kept.values()].filter(({ key }) => this.#homeOf(key) === file)
+    const kept = [...all.filter((one) => !isEffect(one)), ...all.filter(isEffect)]
     const needed = new Set()
     const texts = kept.map(({ key, path, name, effects }) => {
       const parts = effects ?? (name === '*' ? [] : this.#module(path).declarations.get(name).parts)
@@ -148,9 +150,7 @@ class TypeBundle {
       if (name !== '*') return parts.map((part) => this.#written(path, part)).join('\n')
       return `declare namespace ${this.#names.get(key)} { ${this.exportText(path, this.exportsOf(path))} }`
     })
-    const isEffect = (_, index) => kept[index].effects !== undefined
-    const ordered = [...texts.filter((...each) => !isEffect(...each)), ...texts.filter(isEffect)]
-    return `${this.#importText(file, needed)}${ordered.join('\n')}\n`
+    return `${this.#importText(file, needed)}${texts.join('\n')}\n`
   }
 
   #give(key, wanted) {
