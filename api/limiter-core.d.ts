@@ -580,6 +580,8 @@ declare function meantBy(name: string, known: readonly string[]): string | undef
 
 declare function compilePolicy(input: PolicyInput, fallback?: AlgorithmName): Policy
 
+declare function isTimeZone(value: unknown): value is string
+
 declare class PolicyVariants {
 	#private
 	constructor(policies: readonly Policy[], largestOverride?: number, keepsHolds?: boolean)
@@ -763,6 +765,7 @@ export {
 	parseScope,
 	meantBy,
 	compilePolicy,
+	isTimeZone,
 	PolicyVariants,
 	repeatEvery
 }

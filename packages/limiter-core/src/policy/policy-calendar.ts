@@ -44,7 +44,8 @@ function checkAnchor(option: string, per: PolicyCalendar['per'], anchor: unknown
   throw badPolicy(option, anchor, `an integer from 1 to ${last} for a ${per}`)
 }
 
-function isTimeZone(value: unknown): boolean {
+/** Whether a value is the name of a time zone that this process supports. */
+export function isTimeZone(value: unknown): value is string {
   if (typeof value !== 'string' || value === '') return false
   try {
     Intl.DateTimeFormat('en', { timeZone: value })

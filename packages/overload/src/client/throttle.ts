@@ -2,7 +2,7 @@ import { isPromise, messageOf, pause, warnOnce } from '@sluice/limiter-core/back
 import { RecentMap } from '../recent-map.ts'
 import type { RetryRules } from './throttle-options.ts'
 import { ThrottledError } from './throttled-error.ts'
-import type { Caller, Reply, Upstream, UpstreamStats } from './upstream.ts'
+import { ageMs, type Caller, type Reply, type Upstream, type UpstreamStats } from './upstream.ts'
 
 const FIRST_BACKOFF_MS = 100
 /** Retries wait up to this share longer than the upstream asked for, so that clients do not return all at once. */
@@ -76,9 +76,9 @@ export class Throttle<S, U extends Upstream<S> = Upstream<S>> implements Throttl
   }
 
   /** Returns the longest wait before a call is sent again, which a call that waits for its turn has used in part. */
-  #leftMs({ sinceMs }: Caller): number {
+  #leftMs(call: Caller): number {
     const { maxRetryDelayMs, clock } = this.#rules
-    return sinceMs === undefined ? maxRetryDelayMs : maxRetryDelayMs - (clock.now() - sinceMs)
+    return maxRetryDelayMs - ageMs(call, clock.now())
   }
 
   /** Waits until the call may be sent again, and releases its last value then, and if the call is aborted. */

@@ -39,6 +39,11 @@ export interface Caller {
   readonly sinceMs?: number
 }
 
+/** Returns the time since a call was made, in ms. */
+export function ageMs({ sinceMs }: Caller, now: number): number {
+  return sinceMs === undefined ? 0 : now - sinceMs
+}
+
 /** One upstream and what a client has learned of it. `S`: what it remembers of a call that was sent. */
 export interface Upstream<S> {
   readonly retries: RetryBudget

@@ -1,4 +1,4 @@
-import { badOption, type PolicyCalendar } from '@sluice/limiter-core/backend'
+import { badOption, isTimeZone, type PolicyCalendar } from '@sluice/limiter-core/backend'
 import { CalendarPeriods } from './calendar-periods.ts'
 
 /** Maximum number of zones whose calendars are kept: all that have a name. */
@@ -57,20 +57,11 @@ export class KeyZones {
   #periodsIn(zone: string): CalendarPeriods | undefined {
     const name = zone.toLowerCase()
     const kept = this.#periods.get(name)
-    if (kept || !isSupported(zone)) return kept
+    if (kept || !isTimeZone(zone)) return kept
     const periods = new CalendarPeriods({ ...this.#calendar, timeZone: zone })
     const [oldest] = this.#periods.keys()
     if (this.#periods.size === MAX_KEPT) this.#periods.delete(oldest)
     this.#periods.set(name, periods)
     return periods
-  }
-}
-
-function isSupported(timeZone: string): boolean {
-  try {
-    Intl.DateTimeFormat('en', { timeZone })
-    return true
-  } catch {
-    return false
   }
 }

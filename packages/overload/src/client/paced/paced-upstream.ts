@@ -4,7 +4,7 @@ import { andThen, isPromise, KEEP_ALIVE } from '@sluice/limiter-core/backend'
 import { RetryBudget } from '../retry-budget.ts'
 import type { RetryRules } from '../throttle-options.ts'
 import { ThrottledError } from '../throttled-error.ts'
-import type { Caller, Reply, Upstream, UpstreamStats } from '../upstream.ts'
+import { ageMs, type Caller, type Reply, type Upstream, type UpstreamStats } from '../upstream.ts'
 import { AnnouncedBudgets } from './announced-budgets.ts'
 import type { Line, Place } from './line.ts'
 import { ProbedRate, type Turn } from './probed-rate.ts'
@@ -82,12 +82,13 @@ export class PacedUpstream implements Upstream<Turn> {
     }
   }
 
-  admit({ signal, priority, sinceMs }: Caller, times: number): Promise<Turn | ThrottledError> {
+  admit(caller: Caller, times: number): Promise<Turn | ThrottledError> {
+    const { signal, priority, sinceMs } = caller
     return new Promise((resolve, reject) => {
       if (signal?.aborted) return reject(signal.reason)
       const now = this.#rules.clock.now()
       const waitMs = this.#waitMs(now)
-      const leftMs = this.#rules.maxWaitMs - (now - (sinceMs ?? now))
+      const leftMs = this.#rules.maxWaitMs - ageMs(caller, now)
       if (waitMs > leftMs) return resolve(this.#tooLate(waitMs))
       const left = (): void => {
         leave()

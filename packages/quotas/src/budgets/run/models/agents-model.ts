@@ -72,7 +72,7 @@ function readEvent(event: unknown): OutputPart {
   if (type === 'output_text_delta') return { text: textOf(delta) }
   if (type === 'response_done') return { usage: fieldsOf(response).usage }
   const { type: rawType, delta: rawDelta, choices } = fieldsOf(raw)
-  // text is an event of its own, and the length of base64 says little about audio
+  // text has a separate event, and the length of base64 does not show the length of audio
   if (/(?<!output_text|audio)\.delta$/.test(textOf(rawType))) return { text: textOf(rawDelta) }
   const deltas = Array.isArray(choices) ? choices.map((one) => fieldsOf(fieldsOf(one).delta)) : []
   return { text: deltas.map(hiddenOutput).join('') }
