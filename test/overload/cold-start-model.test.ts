@@ -27,3 +27,21 @@ test.each([1, 4, 12])(
       expect(Math.max(...limits.slice(10))).toBeLessThanOrEqual(Math.max(12, 2 * workers))
     }),
 )
+
+const TIMES = [100, 30, 200, 60]
+
+test('a limit in use does not grow when work becomes slower and faster again', () =>
+  eachSeed(5, async (random, seed) => {
+    const serviceMs = (atMs: number): number => TIMES[Math.floor(atMs / 20_000) % 4] as number
+    const { limits } = await playModel(random, { perSecond: 300, serviceMs, durationMs: 160_000 }, adaptive())
+    process.stdout.write(`seed ${seed}: at most ${Math.max(...limits.slice(10))}\n`)
+    expect(quantileOf(limits.slice(10), 0.95)).toBeLessThanOrEqual(24)
+  }))
+
+test('a process that is slow at first does not start with a limit that is too large', () =>
+  eachSeed(5, async (random, seed) => {
+    const serviceMs = (atMs: number): number => (atMs < 1_000 ? 240 : 120)
+    const { limits } = await playModel(random, { perSecond: 100, serviceMs, durationMs: 30_000 }, adaptive())
+    process.stdout.write(`seed ${seed}: limits ${limits.slice(0, 12)}\n`)
+    expect(Math.max(...limits.slice(10))).toBeLessThanOrEqual(24)
+  }))

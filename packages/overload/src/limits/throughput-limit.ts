@@ -5,8 +5,8 @@ import type { SampleWindow } from './sample-window.ts'
 const ROOM = 1.35
 /** Part of the limit at which the base is measured. `ROOM` times it is below 1, so that repeated dips find the knee. */
 const DIP = 0.62
-/** Windows between two dips. */
-const DIP_EVERY = 8
+/** Windows between two dips, and to the first one: a process that has just started is slow. */
+const [DIP_EVERY, FIRST_DIP] = [8, 2]
 /** Part of the way to the target that a window goes, and largest growth of the target in one window. */
 const [STEP, GROWTH] = [0.5, 1.5]
 /** Part of the work that may wait before a dip must show whether the service has become slower. */
@@ -63,18 +63,24 @@ export class ThroughputLimit implements LimitAlgorithm {
       this.#start = 'growing'
       return limit * START
     }
-    this.#start = 'over'
+    if (this.#start === 'new') this.#endStart()
     return this.#steady(limit, window)
+  }
+
+  #endStart(): void {
+    this.#start = 'over'
+    this.#windowsSinceBase = DIP_EVERY - FIRST_DIP
   }
 
   #afterGrowth(limit: number, window: SampleWindow, isUsed: boolean): number {
     if (this.#isFree(window)) return isUsed ? limit * START : limit
-    this.#start = 'over'
+    this.#endStart()
     return limit / START
   }
 
   #steady(limit: number, window: SampleWindow): number {
     const since = ++this.#windowsSinceBase
+    this.#lowerBase(window)
     const served = this.#servedPart(window)
     const isSuspicious = served < 1 - SUSPICIOUS && since > 1
     // as long as nothing waits, a lower limit would show nothing
@@ -110,6 +116,11 @@ export class ThroughputLimit implements LimitAlgorithm {
     // work still waited at the lower limit, so the knee is further down
     if (couldFall > 0 && fell >= couldFall * FOLLOWED) return this.#dip(dipped, low)
     return limit
+  }
+
+  /** Work without waiting takes no longer than other work. */
+  #lowerBase({ medianMs, medianErrorMs }: SampleWindow): void {
+    if (this.#baseMs !== undefined && medianMs + 2 * medianErrorMs < this.#baseMs) this.#baseMs = medianMs
   }
 
   #measured(medianMs: number): void {
