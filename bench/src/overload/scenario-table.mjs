@@ -30,7 +30,8 @@ export function targetsOf({ scenario, runs }) {
   return names
     .filter((name) => judged.includes(name))
     .flatMap((name) =>
-      verdict.targets.map(([what, figure, bound]) => {
+      verdict.targets.map(([what, figure, given]) => {
+        const bound = typeof given === 'function' ? given(name) : given
         const figures = runs[name].map((run, round) =>
           figure(
             run,

@@ -10,9 +10,10 @@ const fullMs = (seconds) => seconds * 1_000
 
 /**
  * All scenarios. `scale` shortens their times. A scenario is
- * `{ name, title, contenders, durationMs, sources, verdict, mostLanes?, judged?, service?, settings?, cell?, open?, notes? }`:
+ * `{ name, title, contenders, durationMs, sources, verdict, mostLanes?, openConnections?, judged?, service?, settings?, cell?, open?, notes? }`:
  *
  * - `mostLanes`: runs that may be side by side, because their work only waits for a timer; by default 1.
+ * - `openConnections`: connections that the clients open before the run; by default none.
  * - `judged`: the contenders that must meet the targets; by default those of Sluice.
  * - `cell`: the file of the server process. `open()` starts what it needs and returns `{ options, notes, close }`.
  */

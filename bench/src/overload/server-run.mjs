@@ -11,9 +11,8 @@ const defaultGiveUpMs = 5_000
 export async function runServer(cell, options, scenario, seed) {
   const server = startChild(cell, options)
   const [{ port }] = await messageOf(server)
-  const { sources, durationMs, giveUpMs = defaultGiveUpMs } = scenario
-  const plainSources = sources.map(({ rate, path, headers, stayMs }) => ({ rate, path, headers, stayMs }))
-  const load = startChild(loadCell, { port, sources: plainSources, durationMs, giveUpMs, seed })
+  const { sources, durationMs, giveUpMs = defaultGiveUpMs, openConnections = 0 } = scenario
+  const load = startChild(loadCell, { port, sources, durationMs, giveUpMs, seed, openConnections })
   await messageOf(load)
   const startAt = Date.now() + leadMs
   server.send({ startAt })

@@ -5,7 +5,7 @@ import { childOptions, finishChild } from '../../run/child.mjs'
 import { GAVE_UP, OTHER, REFUSED, SUCCESS } from './outcomes.mjs'
 import { arrivals } from './schedule.mjs'
 
-const { port, sources, durationMs, giveUpMs, seed } = childOptions()
+const { port, sources, durationMs, giveUpMs, seed, openConnections } = childOptions()
 const agent = new Agent({ keepAlive: true, maxSockets: Number.POSITIVE_INFINITY, maxFreeSockets: 4_096 })
 const due = arrivals(sources, durationMs, seed)
 const record = { dueMs: [], source: [], lateMs: [], outcome: [], latencyMs: [] }
@@ -17,7 +17,15 @@ process.once('message', (message) => {
   startAt = message.startAt
   setTimeout(sendDue, Math.max(0, -elapsedMs()))
 })
+await Promise.all(Array.from({ length: openConnections }, openConnection))
 process.send({ ready: true })
+
+function openConnection() {
+  return new Promise((resolve, reject) => {
+    const opened = (response) => response.resume().once('end', resolve)
+    get({ host: '127.0.0.1', port, path: '/open', agent }, opened).once('error', reject)
+  })
+}
 
 /** Milliseconds since the start of the run, which all of its processes have in common. */
 function elapsedMs() {
@@ -35,7 +43,7 @@ function sendDue() {
 }
 
 function send({ atMs, source }) {
-  const { path, headers, stayMs } = sources[source]
+  const { path, headers, stayMs, localAddress } = sources[source]
   const index = record.dueMs.push(round(atMs)) - 1
   record.source.push(source)
   record.lateMs.push(round(elapsedMs() - atMs))
@@ -50,7 +58,7 @@ function send({ atMs, source }) {
     pending--
     endIfDone()
   }
-  const request = get({ host: '127.0.0.1', port, path, headers, agent }, (response) => {
+  const request = get({ host: '127.0.0.1', localAddress, port, path, headers, agent }, (response) => {
     response.resume()
     const outcome = outcomeOf(response.statusCode)
     response.once('error', () => end(OTHER))

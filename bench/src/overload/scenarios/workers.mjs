@@ -22,10 +22,9 @@ export function noisyNeighbour(ms) {
     contenders: ['no limiter', 'fixed cap', 'gradient', ...sluice],
     durationMs: ms(60),
     service: service([[0, 100]]),
-    sources: [150, 50, 10].map((rate) =>
-      sourceOf(`${rate} per second`, rate, { headers: { 'x-client': `user-${rate}` } }),
-    ),
-    settings: { timeoutMs: 300, maxWaitMs: 500, byClient: true },
+    // each user has an address, by which caps tell them apart
+    sources: [150, 50, 10].map((rate) => sourceOf(`${rate} per second`, rate, { localAddress: `127.0.1.${rate}` })),
+    settings: { timeoutMs: 300, maxWaitMs: 500 },
     fair: [60, 50, 10],
     verdict: noisy,
   }

@@ -1,7 +1,6 @@
 // Servers that differ only in what protects them. Each of them calls `handle(req, res)` for admitted requests. A
 // process loads only the peer that it runs, because some of them watch the event loop as soon as they are loaded.
 import { createServer } from 'node:http'
-import { byHeader } from '@sluice/limiter-core'
 import { inflightLimit, shed } from '@sluice/node-http'
 import { adaptive } from '@sluice/overload'
 
@@ -37,12 +36,8 @@ function priorityOf({ byPriority }) {
   return byPriority && { priority: { header: 'x-priority' } }
 }
 
-function queuedOptions({ byPriority, byClient, maxWaitMs }) {
-  return {
-    ...sluiceOptions({ byPriority }),
-    ...(byClient && { fairBy: byHeader('x-client') }),
-    queue: { max: 24, maxWaitMs },
-  }
+function queuedOptions({ byPriority, maxWaitMs }) {
+  return { ...sluiceOptions({ byPriority }), queue: { max: 24, maxWaitMs } }
 }
 
 function openAlgorithm(algorithm, handle, { timeoutMs, watch }) {

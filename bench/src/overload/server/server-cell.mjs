@@ -1,4 +1,4 @@
-// A server of one contender, with workers or CPU work behind it, and event streams at `/stream`.
+// A server of one contender, with workers or CPU work behind it, event streams at `/stream`, and no work at `/open`.
 import { childOptions } from '../../run/child.mjs'
 import { openContender } from './contenders.mjs'
 import { ServerHost } from './server-host.mjs'
@@ -9,6 +9,7 @@ const host = new ServerHost()
 const behind = serviceOf(service, host.elapsedMs)
 
 const handle = (req, res) => {
+  if (req.url === '/open') return res.end()
   if (req.url === '/stream') res.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: open\n\n')
   else behind.serve(() => res.end('done'))
 }

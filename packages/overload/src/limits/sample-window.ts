@@ -13,8 +13,8 @@ export interface SampleWindow {
   durationAt(quantile: number): number
   /** Standard error of the median. */
   readonly medianErrorMs: number
-  /** Median of the work that began when fewer places were held, up to `FEW` of the most; undefined if it is too little. */
-  readonly fewMedianMs: number | undefined
+  /** Returns the median of the work that began when up to `FEW` of the most places were held; undefined if it is too little. */
+  fewMedianMs(): number | undefined
   /** Mean number of places held when the work of the window began. */
   readonly meanInflight: number
   /** Largest number of places held when work of the window began. */
@@ -85,15 +85,17 @@ type Sums = Pick<SampleWindow, 'count' | 'lengthMs' | 'meanMs' | 'meanInflight' 
 
 /** Returns what samples show. There is at least one duration. */
 export function windowOf({ durations, inflights }: Pick<Samples, 'durations' | 'inflights'>, sums: Sums): SampleWindow {
-  const sorted = Float64Array.from(durations).sort()
+  const sorted = new Float64Array(durations).sort()
   const at = (share: number): number => sorted[Math.floor(sorted.length * share)] as number
-  const most = FEW * sums.maxInflight
-  const few = Float64Array.from(durations.filter((_, index) => (inflights[index] as number) <= most)).sort()
   return {
     ...sums,
     medianMs: at(0.5),
     durationAt: at,
     medianErrorMs: (ERROR_OF_RANGE * (at(0.75) - at(0.25))) / Math.sqrt(sorted.length),
-    fewMedianMs: few.length < FEW_SAMPLES ? undefined : few[few.length >> 1],
+    fewMedianMs: () => {
+      const most = FEW * sums.maxInflight
+      const few = durations.filter((_, index) => (inflights[index] as number) <= most)
+      return few.length < FEW_SAMPLES ? undefined : few.sort((a, b) => a - b)[few.length >> 1]
+    },
   }
 }

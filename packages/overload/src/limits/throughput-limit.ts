@@ -95,8 +95,9 @@ export class ThroughputLimit implements LimitAlgorithm {
   }
 
   /** Whether work takes no longer than in smaller windows before. It may, if nothing is known yet. */
-  #isFree({ medianMs, medianErrorMs, fewMedianMs = medianMs, maxInflight, outlasting }: SampleWindow): boolean {
-    this.#baseMs = Math.min(this.#baseMs ?? fewMedianMs, medianMs)
+  #isFree(window: SampleWindow): boolean {
+    const { medianMs, medianErrorMs, maxInflight, outlasting } = window
+    this.#baseMs = Math.min(this.#baseMs ?? window.fewMedianMs() ?? medianMs, medianMs)
     return medianMs - medianErrorMs <= FREE * this.#baseMs && outlasting <= OUTLASTING * maxInflight
   }
 
