@@ -15,6 +15,8 @@ const LOOK_MS = 10
 const IDLE_MS = 5_000
 /** Weight of the last delay in the mean. */
 const WEIGHT = 0.1
+/** The classes that are counted apart, as long as there are none. */
+const NONE: ReadonlyMap<WorkClass, Apart> = new Map()
 
 /** Work of a class that is counted apart. */
 interface Apart {
@@ -49,9 +51,7 @@ export interface KeyWorkOptions {
 export class KeyWork {
   readonly #options: KeyWorkOptions
   readonly #rest = new RunningWork()
-  readonly #apart = new Map<WorkClass, Apart>()
-  /** Limits of classes that were counted apart before. */
-  readonly #ownLimits = new WeakMap<WorkClass, LearnedLimit>()
+  #apart = NONE
   /** Mean time by which work of the rest took longer than such work once did. */
   #delayMs = 0
   #lookedAt = Number.NEGATIVE_INFINITY
@@ -156,13 +156,12 @@ export class KeyWork {
 
   #separate(workClass: WorkClass, works: readonly Work[], isCause: boolean, now: number): void {
     const places = works.reduce((sum, work) => sum + work.places, 0)
-    const limit = this.#ownLimits.get(workClass) ?? this.#options.newLimit(Math.min(places, this.#leftForApart()))
+    workClass.ownLimit ??= this.#options.newLimit(Math.min(places, this.#leftForApart()))
     const running = new RunningWork()
     this.#rest.move(running, workClass)
-    this.#ownLimits.set(workClass, limit)
-    const { ended } = workClass
-    const part = new YieldedPart()
-    this.#apart.set(workClass, { workClass, running, limit, endedBefore: ended, part, isCause, endedAt: now })
+    const { ownLimit: limit, ended } = workClass
+    const apart = { workClass, running, limit, endedBefore: ended, part: new YieldedPart(), isCause, endedAt: now }
+    this.#apart = new Map([...this.#apart, [workClass, apart]])
   }
 
   /** Returns the class that is counted apart and takes longest in comparison with before. */
@@ -190,7 +189,7 @@ export class KeyWork {
 
   #join(workClass: WorkClass, running: RunningWork): void {
     running.move(this.#rest)
-    this.#apart.delete(workClass)
+    this.#apart = new Map([...this.#apart].filter(([other]) => other !== workClass))
   }
 
   /** All classes that are apart begin with at most the limit of the rest together. */

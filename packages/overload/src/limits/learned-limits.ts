@@ -86,7 +86,8 @@ export class LearnedLimitsByKey implements LearnedLimits {
       const now = this.#options.clock.now()
       const { group } = work
       const own = running.end(work, outcome, now)
-      if (running.places === 0 && this.#running.get(key) === running) {
+      // the work of the whole process needs little memory
+      if (key !== '' && running.places === 0 && this.#running.get(key) === running) {
         this.#running.delete(key)
         if (running.hasApart) this.#resting.use(key, () => running)
       }
