@@ -7,6 +7,8 @@ const cell = new URL('../server/fleet-cell.mjs', import.meta.url)
 const [capacity, workMs, processes] = [40, 200, 8]
 const shared = 'an adaptive cap for the fleet'
 const perSecond = (capacity * 1_000) / workMs
+/** Nine tenths of what one process with a cap of the capacity completes without a queue, by Erlang's loss formula. */
+const leastGoodput = 0.9 * 96
 
 const withQueue = (name) => [name, `${name}, queue`]
 
@@ -49,7 +51,7 @@ export function fleet(ms) {
         ['most queries in flight', ({ most }) => most],
       ],
       targets: [
-        ...windows.map(([name, window]) => [`${name}: goodput % of the possible`, goodput(window), { atLeast: 90 }]),
+        ...windows.map(([name, window]) => [`${name}: goodput % of the possible`, goodput(window), { atLeast: leastGoodput }]),
         ['most queries in flight', ({ most }) => most, { atMost: capacity }],
       ],
     },
