@@ -20,6 +20,8 @@ const POLICY = {
 } as const
 /** The account of all clients with new names. */
 const NEW = '\nnew'
+/** Standard deviations by which the usage of equal clients is below the largest, by chance. */
+const BY_CHANCE = 3
 /** Weight of one piece of work in the mean duration. */
 const SMOOTHING = 0.05
 
@@ -58,7 +60,10 @@ export class ClientUsage {
     const account = this.#known.has(client) ? client : NEW
     const usedMs = LARGEST - this.#used.peek(account).verdicts[0].remaining
     if (usedMs > this.#largest) this.#largest = usedMs
-    return this.#largest === 0 ? COHORTS - 1 : Math.round((1 - usedMs / this.#largest) * (COHORTS - 1))
+    if (this.#largest === 0) return COHORTS - 1
+    // the number of works of a client varies by its root
+    const byChanceMs = BY_CHANCE * Math.sqrt(this.#largest * this.#meanMs)
+    return Math.round(Math.max(0, 1 - (usedMs + byChanceMs) / this.#largest) * (COHORTS - 1))
   }
 
   /** Records that work of a client has begun. Returns the account that it counts for. */
