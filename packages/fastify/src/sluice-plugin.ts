@@ -135,7 +135,7 @@ function rootLayer(app: Home, options: FastifySluiceOptions): Layer {
   roots.set(app.server, [...others, app])
   const root: Layer = LimitLayer.root(FASTIFY_OPTIONS, compileSharedOptions(options))
   const { shed, rateLimit, slowDown, inflightLimit, skipLimits } = options
-  const layer = root.extend({ shed, rateLimit, slowDown, inflightLimit, skipLimits }, 'default')
+  const layer = root.extend({ shed, rateLimit, slowDown, inflightLimit, skipLimits }, '')
   closeWith(app, root)
   addHooks(app)
   warnAboutFastifyOption(app)

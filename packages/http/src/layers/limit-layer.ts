@@ -76,8 +76,8 @@ export class LimitLayer<Req, Res> {
   }
 
   /**
-   * Creates the layer of an inner part, which `routeScope` identifies in all processes. Options that the part omits are
-   * inherited from `above`. Default: this layer; if one part declares several sets of limits in a row, they all inherit
+   * Creates the layer of an inner part, which `routeScope` identifies in all processes; '' for the whole application,
+   * whose counts have the same names as without layers. Options that the part omits are inherited from `above`. Default: this layer; if one part declares several sets of limits in a row, they all inherit
    * from the layer outside of the part. Throws coded errors for invalid options.
    */
   extend(
@@ -175,7 +175,7 @@ export class LimitLayer<Req, Res> {
       const [first] = above.#caps
       const gate = first
         ? first.gate.below(own, routeScope)
-        : new InflightGate<Req, Res>(shared.withObservers(own), adapterOptions, routeScope)
+        : new InflightGate<Req, Res>(shared.withObservers(own), adapterOptions, routeScope || undefined)
       return added(new HttpInflightLimit(gate), opened)
     })
   }
