@@ -1304,7 +1304,10 @@ type RateLimitOptions<Req = unknown, Res = unknown, Plan extends string = string
 
 interface OnePolicyOptions<Req, Res>
 	extends SharedRateLimitOptions<Req, Res>,
-		Omit<RequestPolicy<Req, Res>, 'key' | 'cost' | 'backend' | 'mode'> {}
+		Omit<RequestPolicy<Req, Res>, 'key' | 'cost' | 'backend' | 'mode'> {
+	readonly policies?: undefined
+	readonly plans?: undefined
+}
 
 interface SharedRateLimitOptions<Req, Res> extends GateOptions<Req, Res>, HeaderOptions, FailoverOptions {
 	readonly key?: KeySource<Req> | undefined
@@ -1359,6 +1362,7 @@ interface PartitionKeyOptions {
 
 interface PoliciesOptions<Req, Res> extends SharedRateLimitOptions<Req, Res> {
 	readonly policies: readonly RequestPolicy<Req, Res>[] | ChangingPolicies<Req, Res>
+	readonly plans?: undefined
 }
 
 interface ChangingPolicies<Req, Res> {
@@ -1379,6 +1383,7 @@ interface PreparedPolicies {
 interface PlansOptions<Req, Res, Plan extends string = string> extends SharedRateLimitOptions<Req, Res> {
 	readonly plans: Plans<Req, Res, Plan>
 	readonly plan: RequestHook<[req: Req], NoInfer<Plan> | undefined>
+	readonly policies?: undefined
 }
 
 type Plans<Req, Res, Plan extends string> = Readonly<Record<Plan, readonly RequestPolicy<Req, Res>[]>>

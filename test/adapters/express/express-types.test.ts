@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { byAll, byIp, byPrincipal, inflightLimit, rateLimit } from '@sluice/express'
+import { byAll, byIp, byPrincipal, createSluice, inflightLimit, rateLimit } from '@sluice/express'
 import express, { type Request, type Response } from 'express'
 import request from 'supertest'
 
@@ -43,4 +43,25 @@ test('plans are checked by their names', () => {
   const named: Record<string, typeof free> = { free }
   rateLimit({ plans: named, plan: async (req) => req.get('x-plan') })
   expect(rateLimit).toBeDefined()
+})
+
+test('options of one policy do not compile next to several policies or plans', () => {
+  const policies = [{ name: 'burst', limit: 1, window: '1m' }] as const
+  const plans = { free: policies }
+  const plan = (): 'free' => 'free'
+  const refused = [
+    // @ts-expect-error the name belongs into a policy
+    () => rateLimit({ name: 'api', policies }),
+    // @ts-expect-error a limit is a policy of its own
+    () => rateLimit({ limit: 1, window: '1m', policies }),
+    // @ts-expect-error the algorithm belongs into the policies of each plan
+    () => rateLimit({ algorithm: 'gcra', plans, plan }),
+    // @ts-expect-error policies belong into a plan
+    () => rateLimit({ policies, plans, plan }),
+    // @ts-expect-error shared settings change nothing about it
+    () => createSluice().rateLimit({ name: 'api', policies }),
+    // @ts-expect-error a limiter without a framework has the same options
+    () => createSluice().limiter({ name: 'api', policies }),
+  ]
+  for (const make of refused) expect(make).toThrow('SLUICE_BAD_OPTION')
 })

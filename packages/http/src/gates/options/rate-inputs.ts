@@ -13,7 +13,7 @@ import {
   SluiceError,
 } from '@sluice/limiter-core/http'
 import { type ChangingPolicies, isChanging } from './changing-policies.ts'
-import type { PlansOptions, PoliciesOptions, RateLimitOptions } from './rate-limit-options.ts'
+import type { RateLimitOptions } from './rate-limit-options.ts'
 import type { RequestPolicy } from './request-policy.ts'
 import { UNKNOWN_WINDOW_MS } from './request-windows.ts'
 
@@ -93,26 +93,25 @@ export function inputsByPlan<Req, Res>(
   options: RateLimitOptions<Req, Res>,
   extra: readonly string[],
 ): Inputs<Req, Res> {
-  const given = options as Partial<PlansOptions<Req, Res> & PoliciesOptions<Req, Res>>
   const named = options as unknown as Readonly<Record<string, unknown>>
   const own = (names: readonly string[]): void => {
     const places = names === POLICY_ONLY ? {} : { [`in each policy of ${names[0]}`]: POLICY_ONLY }
     optionsOf('rateLimit', named, [...names, ...SHARED_RATE_OPTIONS, ...extra], places)
   }
-  if (given?.plans !== undefined) {
+  if (options?.plans !== undefined) {
     own(['plans', 'plan'])
-    if (typeof given.plan !== 'function') {
+    if (typeof options.plan !== 'function') {
       throw new SluiceError(
         'SLUICE_BAD_OPTION',
-        `plan: expected a function that returns the plan of a request, received ${kindOf(given.plan)}`,
+        `plan: expected a function that returns the plan of a request, received ${kindOf(options.plan)}`,
       )
     }
-    if (isPlans<Req, Res>(given.plans)) return given.plans
-    throw new SluiceError('SLUICE_BAD_OPTION', whyNoPlans(given.plans))
+    if (isPlans<Req, Res>(options.plans)) return options.plans
+    throw new SluiceError('SLUICE_BAD_OPTION', whyNoPlans(options.plans))
   }
-  if (given?.policies !== undefined) {
+  if (options?.policies !== undefined) {
     own(['policies'])
-    const { policies } = given
+    const { policies } = options
     return { '': listOf<RequestPolicy<Req, Res>>(isChanging(policies) ? policies.current : policies) }
   }
   own(POLICY_ONLY)
@@ -126,7 +125,7 @@ export function inputsByPlan<Req, Res>(
 export function changingPoliciesOf<Req, Res>(
   options: RateLimitOptions<Req, Res>,
 ): ChangingPolicies<Req, Res> | undefined {
-  const { policies } = options as Partial<PoliciesOptions<Req, Res>>
+  const { policies } = options
   return policies && isChanging(policies) ? policies : undefined
 }
 

@@ -35,7 +35,11 @@ type Plans<Req, Res, Plan extends string> = Readonly<Record<Plan, readonly Reque
 /** `rateLimit` with one policy, whose options are given directly. */
 export interface OnePolicyOptions<Req, Res>
   extends SharedRateLimitOptions<Req, Res>,
-    Omit<RequestPolicy<Req, Res>, 'key' | 'cost' | 'backend' | 'mode'> {}
+    Omit<RequestPolicy<Req, Res>, 'key' | 'cost' | 'backend' | 'mode'> {
+  // distinguishes the three forms, so that the compiler rejects options of another form
+  readonly policies?: undefined
+  readonly plans?: undefined
+}
 
 /** `rateLimit` with several policies. */
 export interface PoliciesOptions<Req, Res> extends SharedRateLimitOptions<Req, Res> {
@@ -44,6 +48,7 @@ export interface PoliciesOptions<Req, Res> extends SharedRateLimitOptions<Req, R
    * of a file, keep the counts of their keys.
    */
   readonly policies: readonly RequestPolicy<Req, Res>[] | ChangingPolicies<Req, Res>
+  readonly plans?: undefined
 }
 
 /** `rateLimit` with policies that depend on the plan of the request. */
@@ -52,6 +57,7 @@ export interface PlansOptions<Req, Res, Plan extends string = string> extends Sh
   readonly plans: Plans<Req, Res, Plan>
   /** Returns the name of the request's plan: one of the names in `plans`. */
   readonly plan: RequestHook<[req: Req], NoInfer<Plan> | undefined>
+  readonly policies?: undefined
 }
 
 /** Options of `rateLimit`. `Plan`: names of the plans, if there are plans. */
