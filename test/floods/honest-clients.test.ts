@@ -25,31 +25,31 @@ describe.each(everyAlgorithm)('%s: a client', (algorithm) => {
   })
 })
 
-/** Share of new clients that are denied after `spills` fully spent keys have been evicted. */
-function newcomersDenied(beyond: number): { spilled: number; denied: number } {
-  const { limiter, clock, told } = scene([{ algorithm: 'fixed-window', limit: LIMIT, window: '1h' }], 1 * MIB)
+/** Returns the share of new clients that are denied after `spills` or more fully spent keys have been evicted. */
+function newcomersDenied(maxBytes: number, spills: number): { spilled: number; denied: number } {
+  const { limiter, clock, told } = scene([{ algorithm: 'fixed-window', limit: LIMIT, window: '1d' }], maxBytes)
   let keys = 0
   while (told.evicted === 0) limiter.take(`heavy-${keys++}`, LIMIT)
-  for (let more = 0; more < beyond; more++) limiter.take(`heavy-${keys++}`, LIMIT)
+  while (told.spilled < spills) {
+    // evictions are reported at most once a second
+    clock.advance(1_000)
+    limiter.take(`heavy-${keys++}`, LIMIT)
+  }
   let denied = 0
-  clock.advance(1_000)
   for (let key = 0; key < 5_000; key++) if (!limiter.peek(`new-${key}`).allowed) denied++
-  // evictions are reported at most once a second, together with the next eviction
-  for (const before = told.spilled; told.spilled === before; ) limiter.take(`heavy-${keys++}`, LIMIT)
   return { spilled: told.spilled, denied: denied / 5_000 }
 }
 
-// a row of the tail has 468 cells here; four rows must agree before a new client is mistaken for a known one
-const CELLS = Math.floor(2 ** 20 / 14 / 4 / 40)
-
-test('new clients are mistaken for denied keys only as often as four rows of cells agree by chance', () => {
-  const rows = [300, 1_000, 3_000, 10_000].map((beyond) => newcomersDenied(beyond))
+// four rows must agree before a new client is mistaken for a known one
+test.each([256 * KIB, MIB])('new clients are mistaken for denied keys only by chance, with %d bytes', (maxBytes) => {
+  const cells = Math.floor(maxBytes / 14 / 4 / 40)
+  const rows = [0.38, 0.6, 1, 2, 4].map((part) => newcomersDenied(maxBytes, Math.round(part * cells)))
   console.log(
     '| displaced heavy keys | newcomers denied |\n',
     rows.map((row) => `| ${row.spilled} | ${(row.denied * 100).toFixed(2)} % |`).join('\n '),
   )
   for (const { spilled, denied } of rows) {
-    const expected = (1 - Math.exp(-spilled / CELLS)) ** 4
+    const expected = (1 - Math.exp(-spilled / cells)) ** 4
     expect(denied).toBeLessThanOrEqual(1.5 * expected + 0.005)
   }
 })
