@@ -6,6 +6,9 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { run } from './packaging/command.ts'
 import { root } from './repository.ts'
 
+/** Elements without an end. */
+const VOID = /^(?:br|hr|img|wbr|path)$/
+
 let folder: string
 
 beforeAll(() => {
@@ -53,6 +56,23 @@ describe('the site', () => {
     expect(home.match(/^- <b>.+<\/b> .+ \[How it was measured\]\(\.\/[\w-]+\.html(?:#[\w-]+)?\)$/gm)).toHaveLength(5)
     expect(home.match(/^```ts \[.+\]$/gm)).toHaveLength(6)
     expect(readFileSync(join(pages, 'public/llms.txt'), 'utf8')).toContain('- [Keys](keys.html): A key identifies')
+  })
+
+  // regression: VitePress read `<version>` in the text of CONTRIBUTING.md as a tag without an end, and wrote no site
+  test('ends each tag that is in the text of a page', () => {
+    const isPage = (path: string): boolean => path.endsWith('.md')
+    const open = readdirSync(pages, { recursive: true, encoding: 'utf8' })
+      .filter(isPage)
+      .flatMap((path) => {
+        const text = readFileSync(join(pages, path), 'utf8').replace(
+          /^```[\s\S]*?^ *```|(`+).+?\1|<!--[\s\S]*?-->/gm,
+          '',
+        )
+        return Array.from(text.matchAll(/<([a-z][\w-]*)(?:\s[^<>]*)?>/gi), ([tag, name]) => ({ path, tag, name }))
+          .filter(({ tag, name }) => !VOID.test(name) && !tag.endsWith('/>') && !text.includes(`</${name}>`))
+          .map(({ tag }) => `${path}: ${tag}`)
+      })
+    expect(open).toEqual([])
   })
 
   test('has a page for each code, with an example, the cause and the fix, and keeps its section on the page of all', () => {
