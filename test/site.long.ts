@@ -71,6 +71,8 @@ test.each([
   ['429 body', 'responses.html'],
   ['fastify', 'frameworks/fastify.html'],
   ['per user', 'keys.html'],
+  ['global limit', 'global-limiter.html'],
+  ['local midnight', 'recipes.html#reset-a-daily-limit-at-local-midnight'],
   ['cluster', 'redis.html'],
   ['cloudflare nginx', 'limit-logins.html'],
   ['brute force', 'limit-logins.html'],

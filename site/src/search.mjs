@@ -51,6 +51,8 @@ export const search = {
             [/\/(?:errors|testing|faq|sketch|global)/, 0.4],
             [/./, 1],
           ].find(([pages]) => pages.test(id))
+          // lists of series have the titles of the guides that explain them
+          if (titles.includes('All series')) return rank * 0.4
           // the first section of a page has its title and its tasks
           return titles.length === 0 ? rank * 2.5 : rank
         },
