@@ -137,12 +137,15 @@ export class StreamBudget {
     return this.#exhausted || affected.some(({ isUnheld }) => isUnheld) ? this.#extendIfUsed() : true
   }
 
-  /** Holds more units, or those that are left if they are enough. Returns what it has held; undefined if nothing. */
+  /**
+   * Holds more units, or those that are left if they are enough. Returns what it has held; undefined if nothing. Other
+   * requests may take some of the units that are left before they are held, so it tries again with fewer.
+   */
   #extendOrLess(steps: Units): MaybePromise<Units | undefined> {
     return andThen(this.#extend(steps), (fits) => {
       if (fits) return steps
       const left = this.#leftOf(steps)
-      return left && andThen(this.#extend(left), (leftFits) => (leftFits ? left : undefined))
+      return left && this.#extendOrLess(left)
     })
   }
 
