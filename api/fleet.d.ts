@@ -324,7 +324,7 @@ declare function knownOf({ operation }: RemoteRequest, { known }: Charge$1): Pri
 
 type ReportedNumbers = readonly [number, number, number, number, number, number, number]
 
-interface ReportedUsage extends Pick<PriorUsage, 'used' | 'resetAfterMs' | 'admitted'> {
+interface ReportedUsage extends Pick<PriorUsage, 'used' | 'held' | 'resetAfterMs' | 'admitted'> {
 	readonly usedAt: number
 	readonly admittedAt: number
 }

@@ -399,7 +399,7 @@ declare class MirrorPolicy extends WrappedPolicy {
 	adjust(cells: Float64Array, at: number, now: number, units: number, takenAt: number): number
 	remaining(cells: Float64Array, at: number, now: number): number
 	adopt(cells: Float64Array, at: number, now: number, used: number, resetAfterMs: number): void
-	adopterOf(calledAt: number, owed: number, moved?: number): Pick<CompiledPolicy, 'adopt'>
+	adopterOf(reply: BufferedAnswer, owed: number, moved?: number): Pick<CompiledPolicy, 'adopt'>
 	missingUsage(
 		cells: Float64Array,
 		at: number,
@@ -437,6 +437,14 @@ declare class OwnUnits {
 }
 
 type UnreportedUnits = Pick<AdmittedUnits, 'uncounted' | 'unsure'>
+
+interface BufferedAnswer {
+	readonly used: number
+	readonly held: number
+	readonly resetAfterMs: number
+	readonly now: number
+	readonly calledAt: number
+}
 
 interface TakeOne$1 {
 	takeOne(counter: FailoverCounter, key: string, cost: number, moment?: Moment): MaybePromise<Decision>
@@ -1004,7 +1012,7 @@ declare class LimiterHold implements Hold {
 	readonly allowed: boolean
 	decision: Decision
 	readonly forMs: number
-	constructor(limiter: HoldingLimiter, policies: readonly HeldPolicy[], forMs: number, decision: Decision)
+	constructor(limiter: HoldingLimiter, parts: readonly TakenPart[], forMs: number, decision: Decision)
 	extend(units: Costs): MaybePromise<boolean>
 	settle(actual: Costs): MaybePromise<Decision>
 	settleOne(name: string, actual: number): MaybePromise<Decision>
@@ -1018,6 +1026,11 @@ interface HoldingLimiter {
 		adjust(charges: readonly Charge[], takenAt: number, uncounted: boolean): MaybePromise<Answer>
 		atLimitOf(taken: Decision, charge: Charge): Charge
 	}
+}
+
+interface TakenPart {
+	readonly policy: HeldPolicy
+	readonly units: number
 }
 
 declare class HeldPolicy {
@@ -1758,6 +1771,7 @@ interface AnswerOrigin {
 interface BackendVerdict extends Omit<PolicyVerdict, 'availableAfterMs'> {
 	readonly availableAfterMs?: number
 	readonly spent?: number
+	readonly held?: number
 }
 
 interface PolicyVerdict extends Verdict {
@@ -1909,6 +1923,7 @@ interface CountedKey<C extends Counter = Counter> {
 }
 interface PriorUsage {
 	readonly used: number
+	readonly held?: number | undefined
 	readonly resetAfterMs: number
 	readonly ageMs?: number | undefined
 	readonly replyAgeMs?: number | undefined

@@ -40,7 +40,11 @@ export function failoverCode(limit: number, rules: typeof FAILOVER_RULES) {
 
   function answered(process: Process, isAllowed: boolean, used: number): Partial<Process> {
     const { cells, admitted, hasDenied } = process
-    const adopter = mirror.adopterOf(NOW, 0, isAllowed ? 1 : 0)
+    const adopter = mirror.adopterOf(
+      { used, held: 0, resetAfterMs: RESET_MS, now: NOW, calledAt: NOW },
+      0,
+      isAllowed ? 1 : 0,
+    )
     const after = change(cells, (copy) => adopter.adopt(copy, 0, NOW, used, RESET_MS))
     const rest = { call: undefined, isFailing: false, isOutdated: false }
     return { ...rest, cells: after, admitted: admitted + (isAllowed ? 1 : 0), hasDenied: hasDenied || !isAllowed }

@@ -25,7 +25,7 @@ export function knownOf({ operation }: RemoteRequest, { known }: Charge): PriorU
 }
 
 /** Usage that a caller knows, with times of the server. */
-export interface ReportedUsage extends Pick<PriorUsage, 'used' | 'resetAfterMs' | 'admitted'> {
+export interface ReportedUsage extends Pick<PriorUsage, 'used' | 'held' | 'resetAfterMs' | 'admitted'> {
   /** Time of the report; Infinity for usage that is always restored. */
   readonly usedAt: number
   readonly admittedAt: number
@@ -33,10 +33,11 @@ export interface ReportedUsage extends Pick<PriorUsage, 'used' | 'resetAfterMs' 
 
 /** Converts usage that a caller knew `ageMs` before a time of the server. `timeAgo` must never be too late. */
 export function reportedUsage(known: PriorUsage, timeAgo: (ageMs: number) => number): ReportedUsage {
-  const { used, resetAfterMs, ageMs, admitted } = known
+  const { used, held, resetAfterMs, ageMs, admitted } = known
   const at = (age: number): number => Math.max(1, timeAgo(age))
   return {
     used,
+    held,
     resetAfterMs,
     usedAt: ageMs === undefined ? Number.POSITIVE_INFINITY : at(ageMs),
     admitted,

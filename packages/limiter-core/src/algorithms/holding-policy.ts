@@ -82,8 +82,8 @@ export class HoldingPolicy extends WrappedPolicy implements PolicyHolds {
   }
 
   override adopt(cells: Float64Array, at: number, now: number, used: number, resetAfterMs: number): void {
-    this.inner.adopt(cells, at, now, used, resetAfterMs)
-    this.#clear(cells, at)
+    // held units are used, and stay held
+    this.inner.adopt(cells, at, now, Math.max(0, used - this.#held(cells, at, now)), resetAfterMs)
   }
 
   endsAt(now: number, forMs: number): number {

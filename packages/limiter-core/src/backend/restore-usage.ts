@@ -11,13 +11,18 @@ export function restoreUsage(
   now: number,
   known: PriorUsage,
 ): void {
-  const { used, resetAfterMs, admitted } = known
+  const { used, held = 0, resetAfterMs, admitted } = known
   const missing = used - countedUnits(compiled, cells, at, now)
-  if (missing > 0) {
-    raise(compiled, cells, at, now, missing, resetAfterMs)
+  const missingHeld = Math.min(missing, held - heldUnits(compiled, cells, at, now))
+  const unheld = missing - Math.max(0, missingHeld)
+  if (unheld > 0) {
+    raise(compiled, cells, at, now, unheld, resetAfterMs)
     // true if the key was in debt, or if its window would end too early
-    if (compiled.resetAfterMs(cells, at, now) < resetAfterMs) compiled.adopt(cells, at, now, used, resetAfterMs)
+    const restored = used + unheld - missing
+    if (compiled.resetAfterMs(cells, at, now) < resetAfterMs) compiled.adopt(cells, at, now, restored, resetAfterMs)
   }
+  const endsAt = compiled.holds?.endsAt(now, Number.POSITIVE_INFINITY) ?? 0
+  if (missingHeld > 0) compiled.holds?.hold(cells, at, now, missingHeld, endsAt)
   if (!admitted) return
   const units = admittedUnits(admitted, usedUnits(compiled, cells, at, now))
   const fitting = Math.min(units, compiled.capacity - usedUnits(compiled, cells, at, now))
@@ -62,10 +67,14 @@ function raise(
  * has them under another has lost nothing: they have ended there.
  */
 export function countedUnits(compiled: CompiledPolicy, cells: Float64Array, at: number, now: number): number {
-  const { holds, variants } = compiled
+  const { variants } = compiled
   if (!variants) return usedUnits(compiled, cells, at, now)
-  const held = holds?.heldOf(cells, at, now, Number.POSITIVE_INFINITY, now + holds.sliceMs / 2) ?? 0
+  const held = heldUnits(compiled, cells, at, now)
   return held + Math.max(...variants.map((one) => usedUnits(one.compiled, cells, at + one.at, now)))
+}
+
+function heldUnits({ holds }: CompiledPolicy, cells: Float64Array, at: number, now: number): number {
+  return holds?.heldOf(cells, at, now, Number.POSITIVE_INFINITY, now + holds.sliceMs / 2) ?? 0
 }
 
 function usedUnits(compiled: CompiledPolicy, cells: Float64Array, at: number, now: number): number {

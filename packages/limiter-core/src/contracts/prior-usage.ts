@@ -2,6 +2,8 @@
 export interface PriorUsage {
   /** Units that the backend once reported as used and that still count now; 0 if there are none to restore. */
   readonly used: number
+  /** Part of `used` that was held, and is held again until its hold is settled or over. Default: 0. */
+  readonly held?: number | undefined
   /** Milliseconds until the key is unused again, more than 0. */
   readonly resetAfterMs: number
   /**

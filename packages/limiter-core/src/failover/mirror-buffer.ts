@@ -1,18 +1,12 @@
 import type { CountedKey } from '../contracts.ts'
 import type { MirrorCounter } from './failover-counter.ts'
-
-/** The usage of a key that a backend reported at `now`, in reply to a call made at `calledAt`. */
-export interface BufferedAnswer {
-  used: number
-  resetAfterMs: number
-  now: number
-  calledAt: number
-}
+import type { BufferedAnswer } from './mirror-policy.ts'
 
 type Adopt = (counted: CountedKey<MirrorCounter>, buffered: BufferedAnswer) => void
 
 /** An answer with its position in the order of arrival. */
-interface Noted extends BufferedAnswer {
+interface Noted {
+  answer: BufferedAnswer
   order: number
 }
 
@@ -40,18 +34,15 @@ export class MirrorBuffer {
     this.#adopt = adopt
   }
 
-  note({ key, counter }: CountedKey<MirrorCounter>, { used, resetAfterMs, now, calledAt }: BufferedAnswer): void {
+  note({ key, counter }: CountedKey<MirrorCounter>, answer: BufferedAnswer): void {
     const { keys } = this.#last?.counter === counter ? this.#last : this.#of(counter)
     const known = keys.get(key)
     if (known) {
-      known.used = used
-      known.resetAfterMs = resetAfterMs
-      known.now = now
-      known.calledAt = calledAt
+      known.answer = answer
       known.order = ++this.#order
       return
     }
-    keys.set(key, { used, resetAfterMs, now, calledAt, order: ++this.#order })
+    keys.set(key, { answer, order: ++this.#order })
     if (++this.#size > MAX_KEYS) this.flush()
   }
 
@@ -65,16 +56,16 @@ export class MirrorBuffer {
       return
     }
     for (const { counter, keys } of buffered) {
-      for (const [key, answer] of keys) this.#adopt({ key, counter }, answer)
+      for (const [key, { answer }] of keys) this.#adopt({ key, counter }, answer)
     }
   }
 
   /** If plans share a count, several counters buffer answers of one key, and the newest must be adopted last. */
   #adoptInOrder(buffered: readonly BufferedKeys[]): void {
     const answers = buffered.flatMap(({ counter, keys }) =>
-      [...keys].map(([key, answer]) => ({ counter, key, answer })),
+      [...keys].map(([key, noted]) => ({ counter, key, ...noted })),
     )
-    answers.sort((a, b) => a.answer.order - b.answer.order)
+    answers.sort((a, b) => a.order - b.order)
     for (const { key, counter, answer } of answers) this.#adopt({ key, counter }, answer)
   }
 

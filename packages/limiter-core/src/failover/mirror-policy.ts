@@ -5,11 +5,23 @@ import type { CompiledPolicy, PriorUsage } from '../contracts.ts'
 import { type Basis, OwnUnits, type UnreportedUnits } from './own-units.ts'
 
 // cells behind those of the policy: the time of the call whose reply set them, 0 if there was none; the time of the
-// reply; those of `OwnUnits`; and, if there are variants, the variant of the plan that the reply was about
+// reply; the held units in the reply; those of `OwnUnits`; and, if there are variants, the variant of the plan that the
+// reply was about
 const CALLED_AT = 0
 const REPLIED_AT = 1
-const OWN = 2
+const HELD = 2
+const OWN = 3
 const VARIANT = OWN + OwnUnits.cells
+
+/** The usage of a key that a backend reported at `now`, in reply to a call made at `calledAt`. */
+export interface BufferedAnswer {
+  readonly used: number
+  /** Part of `used` that is held. */
+  readonly held: number
+  readonly resetAfterMs: number
+  readonly now: number
+  readonly calledAt: number
+}
 
 // tolerance for rounding errors in a sum of scaled costs, so that the last unit is not denied
 const ROUNDING = 1e-12
@@ -36,10 +48,6 @@ export class MirrorPolicy extends WrappedPolicy {
   readonly #whole: boolean
   /** Whether admitted units are reported with `Backend.passed`, so that they must not be reported otherwise. */
   readonly #usesPassed: boolean
-  readonly #adopter: Pick<CompiledPolicy, 'adopt'> = { adopt: (...answer) => this.#adoptAnswer(...answer) }
-  #calledAt = 0
-  #owed = 0
-  #moved: number | undefined
 
   constructor(compiled: CompiledPolicy, share: number, usesPassed = false) {
     const { policy } = compiled
@@ -96,15 +104,11 @@ export class MirrorPolicy extends WrappedPolicy {
   }
 
   /**
-   * Returns an adopter for the reply to a call made at `calledAt` that took `moved` units while `owed` units were
-   * outstanding, all in backend units. It is valid until the next call of this method. `moved` is undefined if the
-   * reported usage does not show whether unanswered calls were counted.
+   * Returns an adopter for the reply to a call that took `moved` units while `owed` units were outstanding, all in
+   * backend units. `moved` is undefined if the reported usage does not show whether unanswered calls were counted.
    */
-  adopterOf(calledAt: number, owed: number, moved?: number): Pick<CompiledPolicy, 'adopt'> {
-    this.#calledAt = calledAt
-    this.#owed = owed
-    this.#moved = moved
-    return this.#adopter
+  adopterOf(reply: BufferedAnswer, owed: number, moved?: number): Pick<CompiledPolicy, 'adopt'> {
+    return { adopt: (cells, at, now) => this.#adoptReply(cells, at, now, reply, owed, moved) }
   }
 
   /**
@@ -131,7 +135,8 @@ export class MirrorPolicy extends WrappedPolicy {
     if (!mayBeGone && !admitted) return undefined
     const ageMs = calledAt === 0 ? Number.POSITIVE_INFINITY : Math.max(0, now - calledAt)
     const replyAgeMs = calledAt === 0 ? ageMs : Math.max(0, now - cells[at + this.first + REPLIED_AT])
-    return { used: mayBeGone ? counted : 0, resetAfterMs, ageMs, replyAgeMs, admitted }
+    const held = Math.min(counted, cells[at + this.first + HELD])
+    return { used: mayBeGone ? counted : 0, held: mayBeGone ? held : 0, resetAfterMs, ageMs, replyAgeMs, admitted }
   }
 
   /** Forgets units that were admitted before the key became unused. */
@@ -139,13 +144,19 @@ export class MirrorPolicy extends WrappedPolicy {
     if (this.keptMs(cells, at, now) === 0) this.own.forget(cells, at)
   }
 
-  #adoptAnswer(cells: Float64Array, at: number, now: number, used: number, resetAfterMs: number): void {
+  #adoptReply(cells: Float64Array, at: number, now: number, reply: BufferedAnswer, owed: number, moved?: number): void {
+    const { used, held, resetAfterMs, calledAt } = reply
     // the backend's answer includes, now or soon, the units reported by `passed`
     if (this.#usesPassed) this.own.forget(cells, at)
-    this.#findCounted(cells, at, now, used)
+    if (moved !== undefined) this.#findCounted(cells, at, now, used - moved, owed)
     const { uncounted, unsure } = this.own.unreported(cells, at, this.#used(cells, at, now))
-    this.inner.adopt(cells, at, now, Math.max(0, used + this.#owed), resetAfterMs)
-    cells[at + this.first + CALLED_AT] = this.#calledAt
+    // held units count as spent here, although only spent ones start a window or drain
+    const perMs = drainPerMs(this.policy)
+    const windowMs = held > 0 && held >= used ? this.policy.windowMs : 0
+    const lastsMs = Math.max(resetAfterMs, held > 0 && perMs > 0 ? used / perMs : windowMs)
+    this.inner.adopt(cells, at, now, Math.max(0, used + owed), lastsMs)
+    cells[at + this.first + CALLED_AT] = calledAt
+    cells[at + this.first + HELD] = held
     cells[at + this.first + REPLIED_AT] = now
     if (this.variants) cells[at + this.first + VARIANT] = this.variants.findIndex(({ role }) => role === 'own')
     // add units that the backend has not counted yet
@@ -154,15 +165,14 @@ export class MirrorPolicy extends WrappedPolicy {
   }
 
   /**
-   * Handles the reply to a call that followed unanswered calls. Reported usage that exceeds the earlier usage and the
-   * units of this call shows how many units of the unanswered calls were counted.
+   * Handles the reply to a call that followed unanswered calls. `counted`: the reported usage without the units of this
+   * call. If it exceeds the earlier usage, units of the unanswered calls were counted.
    */
-  #findCounted(cells: Float64Array, at: number, now: number, counted: number): void {
-    if (this.#moved === undefined) return
+  #findCounted(cells: Float64Array, at: number, now: number, counted: number, owed: number): void {
     const used = this.#used(cells, at, now)
     const own = this.own.unreported(cells, at, used)
     if (own.unsure === 0) return
-    const units = (counted - this.#countedOf(used, own, this.#owed) - this.#moved) / this.#scale
+    const units = (counted - this.#countedOf(used, own, owed)) / this.#scale
     if (units > 0) this.own.resolve(cells, at, Math.floor(units + EPSILON), true)
   }
 

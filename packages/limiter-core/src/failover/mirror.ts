@@ -8,8 +8,8 @@ import {
   type MirrorCounter,
   remoteKey,
 } from './failover-counter.ts'
-import { type BufferedAnswer, MirrorBuffer } from './mirror-buffer.ts'
-import { MirrorPolicy } from './mirror-policy.ts'
+import { MirrorBuffer } from './mirror-buffer.ts'
+import { type BufferedAnswer, MirrorPolicy } from './mirror-policy.ts'
 import { mirroredCharge, withFiniteWaits } from './mirrored-charges.ts'
 import type { OwedCalls } from './owed-calls.ts'
 import type { Basis } from './own-units.ts'
@@ -98,7 +98,7 @@ export class Mirror implements FailureRule {
   /** Stores what the backend reported about a key in reply to a call made at `calledAt` that took `moved` units. */
   record(key: FailoverKey, verdict: BackendVerdict, now: number, calledAt: number, moved: number): void {
     const { capacity, policy, bookings } = key.counter.compiled
-    const { resetAfterMs, spent } = verdict
+    const { resetAfterMs, spent, held = 0 } = verdict
     // booked turns are lost with the counts of their backend
     const remaining = bookings && spent !== undefined ? capacity - spent : verdict.remaining
     // a calendar period may have more units left than the limit
@@ -106,7 +106,7 @@ export class Mirror implements FailureRule {
     // NaN and Infinity would never expire
     if (!(left <= capacity && resetAfterMs <= Number.MAX_SAFE_INTEGER)) return
     const counted = mirroredKey(key)
-    const answer = { used: Math.min(capacity, capacity - left), resetAfterMs, now, calledAt }
+    const answer = { used: Math.min(capacity, capacity - left), held, resetAfterMs, now, calledAt }
     // with unreported units, each answer must be compared with the local count
     if (counted.key.length <= LONGEST_BUFFERED && !this.hasUnreported(now)) this.#buffer.note(counted, answer)
     else {
@@ -168,8 +168,8 @@ export class Mirror implements FailureRule {
   }
 
   #adopt(counted: MirroredKey, answer: BufferedAnswer, moved?: number): void {
-    const { used, resetAfterMs, now, calledAt } = answer
-    const adopter = counted.counter.compiled.adopterOf(calledAt, this.#owed.unitsOf(counted), moved)
+    const { used, resetAfterMs, now } = answer
+    const adopter = counted.counter.compiled.adopterOf(answer, this.#owed.unitsOf(counted), moved)
     this.#memory.adopt(counted, { used, resetAfterMs }, now, adopter)
   }
 }

@@ -65,9 +65,13 @@ export class BatchReply implements TimedReply, RemoteReply<ScriptRequest> {
     return this.#at > this.#fields.length ? invalidReply() : decision
   }
 
-  /** Sets the usage without turns. Verdicts of other policies do not have the property, and keep one hidden class. */
-  #withSpent<V extends PolicyVerdict>({ bookings, capacity }: CompiledPolicy, verdict: V): V {
-    return bookings ? Object.assign(verdict, { spent: capacity - this.#number() }) : verdict
+  /**
+   * Sets the usage without turns, and the held units. Verdicts of other policies do not have the properties, and keep one
+   * hidden class.
+   */
+  #withSpent<V extends PolicyVerdict>({ bookings, holds, capacity }: CompiledPolicy, verdict: V): V {
+    if (bookings) Object.assign(verdict, { spent: capacity - this.#number() })
+    return holds ? Object.assign(verdict, { held: this.#number() }) : verdict
   }
 
   #failure(): RedisFailure | undefined {

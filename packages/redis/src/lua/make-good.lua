@@ -95,15 +95,22 @@ local function raise(step, c, units, resetAfterMs)
   step.adopt(c, now, used + units, max(resetAfterMs, step.resetAfterMs(c, now)))
 end
 
-local function addReported(step, c, missing, known)
-  local used = countedUnits(step, c) + missing
-  raise(step, c, missing, known.resetAfterMs)
-  -- true if the key was in debt, or if its window would end too early
-  if step.resetAfterMs(c, now) < known.resetAfterMs then step.adopt(c, now, used, known.resetAfterMs) end
+local function heldUnits(step, c) return step.held and step.held(c, now) or 0 end
+local function spentUnits(step, c) return countedUnits(step, c) - heldUnits(step, c) end
+
+-- adds spent and held units. The held ones are held for the longest time, so that their holds find them
+local function addReported(step, c, spent, held, known)
+  if spent > 0 then
+    local used = countedUnits(step, c) + spent
+    raise(step, c, spent, known.resetAfterMs)
+    -- true if the key was in debt, or if its window would end too early
+    if step.resetAfterMs(c, now) < known.resetAfterMs then step.adopt(c, now, used, known.resetAfterMs) end
+  end
+  if held > 0 then step.hold(c, now, held, step.endsAt(now, huge)) end
 end
 
 local function readKnown()
-  local known = { used = number(), resetAfterMs = number(), usedAt = number(), repliedAt = number() }
+  local known = { used = number(), held = number(), resetAfterMs = number(), usedAt = number(), repliedAt = number() }
   known.uncounted, known.unsure, known.upTo, known.admittedAt = number(), number(), number(), number()
   return known
 end
@@ -114,16 +121,19 @@ local function makeGood(key, step, c, known)
   local void, reportedVoid = voidUntil(key)
   if known.used > 0 and known.usedAt > reportedVoid then
     local reported, since = cellsReported(key, step, c, known)
-    local missing = known.used - countedUnits(step, reported)
-    if missing > 0 and known.usedAt <= since then
+    -- units that one process reports as held may have been spent since, and another process reports them as spent
+    local spent = max(0, known.used - known.held - spentUnits(step, reported))
+    local held = known.used - countedUnits(step, reported) - spent
+    held = max(0, min(held, known.held - heldUnits(step, reported)))
+    if spent + held > 0 and known.usedAt <= since then
       -- a call that began before the first report, and ended after it, may have been counted by this server
-      local counted = known.repliedAt >= since and max(0, countedUnits(step, c) - countedUnits(step, reported)) or 0
-      if reported ~= c then addReported(step, reported, missing, known) end
-      missing = missing - counted
-      if missing > 0 then
-        addReported(step, c, missing, known)
-        changed = true
-      end
+      local isLater = known.repliedAt >= since
+      local spentSince = isLater and max(0, spentUnits(step, c) - spentUnits(step, reported)) or 0
+      local heldSince = isLater and max(0, heldUnits(step, c) - heldUnits(step, reported)) or 0
+      if reported ~= c then addReported(step, reported, spent, held, known) end
+      spent, held = max(0, spent - spentSince), max(0, held - heldSince)
+      addReported(step, c, spent, held, known)
+      changed = spent + held > 0
     end
   end
   local units = known.uncounted + max(0, min(known.unsure, known.upTo - usedUnits(step, c)))

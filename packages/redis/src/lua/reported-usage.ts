@@ -12,5 +12,5 @@ export const ALWAYS: number = 2 ** 52
 /** Returns the arguments that `readKnown` in `make-good.lua` reads. */
 export function reportArgs(usage: ReportedUsage): number[] {
   const [used, resetAfterMs, usedAt, ...admitted] = reportedNumbers(usage)
-  return [used, resetAfterMs, Math.min(usedAt, ALWAYS), usage.repliedAt, ...admitted]
+  return [used, usage.held ?? 0, resetAfterMs, Math.min(usedAt, ALWAYS), usage.repliedAt, ...admitted]
 }

@@ -125,9 +125,8 @@ const FACETS: Readonly<Record<LuaFacet, string>> = {
 
 /** Lua code of the usage under any plan, with held units. Booked turns do not count as usage. */
 const USED: Readonly<Record<LuaFacet, string>> = {
-  holding: `used = inner.used and function(c, now)
-  return inner.used(c, now) + heldOf(c, now, huge, now + sliceMs / 2)
-end`,
+  holding: `heldNow = function(c, now) return heldOf(c, now, huge, now + sliceMs / 2) end
+used = inner.used and function(c, now) return inner.used(c, now) + heldNow(c, now) end`,
   booking: 'left, used = inner.remaining, inner.used',
 }
 

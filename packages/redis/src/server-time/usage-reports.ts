@@ -42,7 +42,7 @@ export class UsageReports {
     const now = this.#clock.now()
     const isReported = used > 0 && (ageMs === undefined || this.mayHaveLost(name, now - requestedAt + ageMs))
     if (!isReported && !admitted) return undefined
-    const counted = isReported ? known : { ...known, used: 0 }
+    const counted = isReported ? known : { ...known, used: 0, held: 0 }
     const usage = reportedUsage(counted, (age) => this.#serverAt(name, requestedAt - age))
     const repliedAt = replyAgeMs === undefined ? ALWAYS : this.#notBefore(name, requestedAt - replyAgeMs)
     return { ...usage, repliedAt }

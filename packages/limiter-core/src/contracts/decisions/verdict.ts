@@ -36,4 +36,6 @@ export interface BackendVerdict extends Omit<PolicyVerdict, 'availableAfterMs'> 
   readonly availableAfterMs?: number
   /** Used units without booked turns, and without leased units if the cost was 0. Default: all that are not left. */
   readonly spent?: number
+  /** Held units of the key. Returned by backends that hold units and may lose counts. Default: 0. */
+  readonly held?: number
 }

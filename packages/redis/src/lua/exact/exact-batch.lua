@@ -10,8 +10,9 @@
 --
 -- Returns one string of numbers, separated by spaces: the time; then for each charge, for an adjustment first the units
 -- that were applied (now or by an earlier call with the same id), and always the remaining units, the wait in ms (-1:
--- never), resetAfterMs, availableAfterMs and, if the policy books turns, the units that are not used. A request with an unusable key is '!' and the number of a message instead;
--- the messages follow on separate lines.
+-- never), resetAfterMs, availableAfterMs, if the policy books turns, the units that are not used, and if it holds units,
+-- the held ones. A request with an unusable key is '!' and the number of a message instead; the messages follow on
+-- separate lines.
 
 -- returns whether prior usage follows one of the charges
 local function readCharges(count)
@@ -43,7 +44,8 @@ end
 -- the remaining units do not include booked turns, so a policy with turns also reports those without them
 local function numbersText(step, c, left, wait, reset, grows)
   local text = format('%d %d %.17g %d', left, waitOf(wait), reset, waitOf(grows))
-  return step.left and text .. format(' %d', step.left(c, now)) or text
+  if step.left then text = text .. format(' %d', step.left(c, now)) end
+  return step.held and text .. format(' %d', step.held(c, now)) or text
 end
 
 local first = 0

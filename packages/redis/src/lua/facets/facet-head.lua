@@ -2,5 +2,5 @@
 
 local inner = readStep()
 local capacity = inner.capacity
-local heldOf, endsAt, hold, release = inner.heldOf, inner.endsAt, inner.hold, inner.release
+local heldNow, heldOf, endsAt, hold, release = inner.held, inner.heldOf, inner.endsAt, inner.hold, inner.release
 local pass, book, left, used

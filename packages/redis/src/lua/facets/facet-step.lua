@@ -5,5 +5,5 @@ return {
   capacity = capacity, cells = inner.cells, layout = inner.layout, facets = withFacet(name, count, inner.facets),
   waitMs = waitMs, spend = spend, adjust = adjust, remaining = remaining, left = left, used = used, resetAfterMs = resetAfterMs,
   keptMs = keptMs, numbersOf = numbersOf, adopt = adopt,
-  heldOf = heldOf, endsAt = endsAt, hold = hold, release = release, pass = pass, book = book,
+  held = heldNow, heldOf = heldOf, endsAt = endsAt, hold = hold, release = release, pass = pass, book = book,
 }
