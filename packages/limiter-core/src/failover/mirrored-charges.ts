@@ -5,11 +5,11 @@ import type { FailoverCharge, MirrorCharge } from './failover-counter.ts'
 import { OUTAGE_RETRY_MS } from './fixed-rule.ts'
 import type { Basis } from './own-units.ts'
 
-/** Returns a charge with the counter of the mirror. */
+/** Returns a charge with the counter of the mirror. Units that an unanswered call holds are returned by its late answer. */
 export function mirroredCharge(charge: FailoverCharge, basis: Basis): MirrorCharge {
   const { key, counter, advisory, known } = charge
   const { cost } = plainCharge(charge)
-  counter.mirror.compiled.basis = basis
+  counter.mirror.compiled.basis = charge.hold && basis === 'unsure' ? 'uncounted' : basis
   return { key, counter: counter.mirror, cost, advisory: advisory === true, known }
 }
 

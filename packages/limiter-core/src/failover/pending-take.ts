@@ -70,7 +70,7 @@ export class PendingTake implements Call<Answer | Decision, Decision>, FailoverC
     // the reply that may still arrive for a take that was possibly counted
     const reply = own === 'uncounted' ? undefined : this.#answer
     if (passed.isSupported) passed.taken([this], decision.verdicts, now, reply?.then(verdictsOf))
-    else if (reply) resolveLater(health.mirror, reply, verdictsOf, [this], decision.verdicts, [this])
+    else if (reply) resolveLater(health, reply, verdictsOf, [this], decision.verdicts, [this])
     return decision
   }
 }

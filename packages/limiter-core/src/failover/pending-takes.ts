@@ -50,7 +50,7 @@ export class PendingTakes implements Call<Answer, Answer> {
     // the reply that may still arrive for takes that were possibly counted
     const reply = own === 'uncounted' || !isPromise(this.#answer) ? undefined : this.#answer
     if (passed.isSupported) passed.taken(this.#charges, answer.verdicts, now, reply?.then(verdictsOf))
-    else if (reply) resolveLater(health.mirror, reply, verdictsOf, this.#charges, answer.verdicts, this.#sent)
+    else if (reply) resolveLater(health, reply, verdictsOf, this.#charges, answer.verdicts, this.#sent)
     return answer
   }
 

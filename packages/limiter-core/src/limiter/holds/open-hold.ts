@@ -46,26 +46,24 @@ export function openHold(
   forMs: number,
   moment?: Moment,
 ): MaybePromise<LimiterHold> {
-  const policies = charges.map((charge) => new HeldPolicy(charge, forMs))
-  const taken = limiter.take(
-    policies.map((policy, index) => policy.more(charges[index].cost)),
-    moment,
-  )
-  return andThen(taken, (decision) => {
-    if (decision.allowed) record(limiter, policies, (index) => charges[index].cost, decision)
-    return new LimiterHold(limiter, policies, forMs, decision)
+  const parts = charges.map((charge) => ({ policy: new HeldPolicy(charge, forMs), units: charge.cost }))
+  const more = parts.map(({ policy, units }) => policy.more(units))
+  return andThen(limiter.take(more, moment), (decision) => {
+    if (decision.allowed) record(limiter, parts, decision)
+    return new LimiterHold(limiter, parts, forMs, decision)
   })
 }
 
-/** Records what an allowed take of `unitsOf` more units has taken, under the modes and limits that applied to it. */
-function record(
-  { adjustments }: HoldingLimiter,
-  policies: readonly HeldPolicy[],
-  unitsOf: (index: number) => number,
-  decision: Decision,
-): void {
-  for (const [index, policy] of policies.entries()) {
-    policy.record(unitsOf(index), decision, adjustments.atLimitOf(decision, policy.charge))
+/** Units that one policy of a hold takes. */
+interface TakenPart {
+  readonly policy: HeldPolicy
+  readonly units: number
+}
+
+/** Records what an allowed take has taken, under the modes and limits that applied to it. */
+function record({ adjustments }: HoldingLimiter, parts: readonly TakenPart[], decision: Decision): void {
+  for (const { policy, units } of parts) {
+    policy.record(units, decision, adjustments.atLimitOf(decision, policy.charge))
   }
 }
 
@@ -81,11 +79,11 @@ export class LimiterHold implements Hold {
   #before: MaybePromise<unknown>
   #stopTimer: (() => void) | undefined
 
-  constructor(limiter: HoldingLimiter, policies: readonly HeldPolicy[], forMs: number, decision: Decision) {
+  constructor(limiter: HoldingLimiter, parts: readonly TakenPart[], forMs: number, decision: Decision) {
     this.allowed = decision.allowed
     this.decision = decision
     this.#limiter = limiter
-    this.#policies = policies
+    this.#policies = parts.map(({ policy }) => policy)
     this.forMs = forMs
     this.#isOpen = decision.allowed
     this.#startTimer()
@@ -99,12 +97,7 @@ export class LimiterHold implements Hold {
       return andThen(this.#limiter.take(open.map(({ policy, units }) => policy.more(units))), (decision) => {
         this.decision = decision
         if (!decision.allowed) return false
-        record(
-          this.#limiter,
-          open.map(({ policy }) => policy),
-          (index) => open[index].units,
-          decision,
-        )
+        record(this.#limiter, open, decision)
         this.#startTimer()
         return true
       })
@@ -159,13 +152,6 @@ export class LimiterHold implements Hold {
 
   #adjust(settling: readonly SettlingCharge[]): MaybePromise<Decision> {
     if (settling.length === 0) return this.decision
-    if (settling.length === 1) {
-      const [{ charge, takenAt, uncounted }] = settling
-      return andThen(this.#limiter.adjustments.adjust([charge], takenAt, uncounted), (answer) => {
-        this.decision = new RequestDecision(answer)
-        return this.decision
-      })
-    }
     const groups = groupsOf(settling)
     const answers = groups.map(({ indexes, takenAt, uncounted }) => {
       const charges = indexes.map((index) => settling[index].charge)
@@ -188,7 +174,8 @@ function groupsOf(settling: readonly SettlingCharge[]): readonly Group[] {
   for (const [index, { takenAt, uncounted }] of settling.entries()) {
     const group = groups.find((one) => one.takenAt === takenAt && one.uncounted === uncounted)
     if (group) group.indexes.push(index)
-    else groups.push({ takenAt, uncounted, indexes: [index] })
+    // refunds of units that no backend has counted first: a call to the backend would report the units
+    else groups[uncounted ? 'unshift' : 'push']({ takenAt, uncounted, indexes: [index] })
   }
   return groups
 }
