@@ -22,6 +22,9 @@ interface StreamedPolicy {
   isUnheld: boolean
 }
 
+/** Largest cost of a request. */
+const MOST = Number.MAX_SAFE_INTEGER
+
 /** Units of some policies. */
 type Units = ReadonlyMap<StreamedPolicy, number>
 
@@ -83,7 +86,7 @@ export class StreamBudget {
     if (this.#hasEnded) return false
     try {
       wholeCost(units)
-      for (const one of this.#of(policy)) one.used = (one.used ?? 0) + units
+      for (const one of this.#of(policy)) one.used = Math.min(MOST, (one.used ?? 0) + units)
     } catch (error) {
       this.#request.report.hookFailed('used', error, 'and the units are not counted')
     }
@@ -183,7 +186,7 @@ export class StreamBudget {
 
 /** Returns the units of the steps that hold all used units: one step or more. */
 function missingUnits(one: StreamedPolicy): number {
-  return Math.ceil(neededUnits(one) / one.step) * one.step
+  return Math.min(MOST, Math.ceil(neededUnits(one) / one.step) * one.step)
 }
 
 /** Returns the units that have to be held before the response continues: one or more. */
