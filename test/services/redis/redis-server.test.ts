@@ -51,6 +51,12 @@ test('reports why a server did not start', async () => {
   await expect(startRedis({ args: ['--maxmemory', 'plenty'] })).rejects.toThrow(/has ended: .*maxmemory/s)
 })
 
+test('does not take the server of another process on its port for its own', async () => {
+  const other = await startRedis()
+  await expect(startRedis({ port: other.port })).rejects.toThrow('in use')
+  await other.stop()
+})
+
 test('leaves neither process nor folder behind', async () => {
   const redis = await startRedis()
   const { pid, folder } = redis

@@ -71,7 +71,7 @@ export class RedisServer {
   /** Starts the server unless it runs. Resolves when it answers. */
   start({ loaded = true }: { loaded?: boolean } = {}): Promise<void> {
     const command = { binary: redisBinary(), args: this.#arguments, folder: this.folder }
-    return this.#process.start(command, () => answersPing(this.port, loaded))
+    return this.#process.start(command, () => answersPing(this.port, this.pid, loaded))
   }
 
   /** The server still accepts connections and bytes, and does not answer. */
