@@ -64,6 +64,7 @@ describe('a policy with a calendar', () => {
     ],
     ['an unknown option', { zone: 'UTC' }, {}, 'SLUICE_BAD_OPTION', 'unknown option'],
     ['an unknown zone', { timeZone: 'Mars/Olympus' }, {}, 'SLUICE_BAD_POLICY', `${expectedZone} "Mars/Olympus"`],
+    ['an abbreviation', { timeZone: 'BST' }, {}, 'SLUICE_BAD_POLICY', `${expectedZone} "BST"`],
     ['no zone', { timeZone: '' }, {}, 'SLUICE_BAD_POLICY', `${expectedZone} ""`],
     ['a zone that is not a string', { timeZone: 1 }, {}, 'SLUICE_BAD_POLICY', `${expectedZone} 1`],
     ['an undefined zone', { timeZone: undefined }, {}, 'SLUICE_BAD_POLICY', `${expectedZone} undefined`],

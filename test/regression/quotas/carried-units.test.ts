@@ -98,3 +98,24 @@ test('random takes see the same balances and waits whether the balance was read 
     for (const one of all) await one.close()
   })
 })
+
+test('a key that changes its zone carries the units of as many unused days as it had', async () => {
+  const clock = new FakeClock({ wallMs: Date.parse('2026-01-05T12:00Z') })
+  const quotas = createQuotas(new MemoryLedger(clock), { clock, serverTime: () => clock.wall() })
+  let zone = 'Pacific/Pago_Pago'
+  const policies = [quota({ ...DAILY, timeZone: () => zone, maxHoldMs: '1m', backend: quotas })]
+  const limiter = createLimiter({ policies, clock, deadlineMs: 60_000, onBackendError: 'deny' })
+  await limiter.take('acme', 10)
+  zone = 'Pacific/Kiritimati'
+  // the day after 23 hours begins a day after the next date, because the key has crossed the date line
+  const denied = await limiter.take('acme', 30)
+  clock.advance(denied.retryAfterMs - 1)
+  expect((await quotas.balance('acme')).left).toBe(20)
+  clock.advance(1)
+  expect((await limiter.take('acme', 30)).allowed).toBe(true)
+  // a change of the zone changes nothing in a day that has begun
+  zone = 'UTC'
+  expect(await quotas.balance('acme')).toMatchObject({ carried: 20, left: 0 })
+  limiter.close()
+  await quotas.close()
+})

@@ -5,6 +5,8 @@ import { oneOf, optionalFunction, optionsOf } from '../options/options.ts'
 
 const CALENDAR_OPTIONS = ['per', 'timeZone', 'zoneOf', 'resetAt', 'anchor', 'carryOver'] as const
 const TIME_OF_DAY = /^([01]\d|2[0-3]):[0-5]\d$/
+/** Abbreviations that `Intl` accepts although IANA has no such zones: `BST` would be the time of Dhaka. */
+const NOT_IANA = /^(A[CEGRS]|[BIN][ES]|C[ANST]|E[AC]|MI|P[LNRS]|[JSV]S)T$/i
 const LAST_ANCHOR = { week: 7, month: 31 } as const
 
 /** The only algorithm that a policy with a calendar may have, and its default. */
@@ -46,7 +48,7 @@ function checkAnchor(option: string, per: PolicyCalendar['per'], anchor: unknown
 
 /** Whether a value is the name of a time zone that this process supports. */
 export function isTimeZone(value: unknown): value is string {
-  if (typeof value !== 'string' || value === '') return false
+  if (typeof value !== 'string' || value === '' || NOT_IANA.test(value)) return false
   try {
     Intl.DateTimeFormat('en', { timeZone: value })
     return true

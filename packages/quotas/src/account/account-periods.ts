@@ -32,12 +32,12 @@ export class AccountPeriods {
   readonly #zone: string | undefined
 
   constructor(state: QuotaState, terms: QuotaTerms, now: number) {
-    const { keyZone, periods } = terms
+    const { keyZone } = terms
     this.#now = now
     this.#state = state
     this.#terms = terms
     this.#zone = keyZone && (keyZone.zone ?? state.periods.at(-1)?.zone)
-    this.#calendar = (this.#zone !== undefined && keyZone?.periodsIn(this.#zone)) || periods
+    this.#calendar = this.#calendarIn(this.#zone)
   }
 
   /** Ordered by start. */
@@ -98,6 +98,11 @@ export class AccountPeriods {
     return { from, until: Math.min(this.#calendar.sameHourUntil(this.#now), endsAt) }
   }
 
+  #calendarIn(zone: string | undefined): QuotaTerms['periods'] {
+    const { keyZone, periods } = this.#terms
+    return (zone !== undefined && keyZone?.periodsIn(zone)) || periods
+  }
+
   #containing(at: number): PeriodState | undefined {
     return this.all.find(({ startsAt, endsAt }) => startsAt <= at && at < endsAt)
   }
@@ -134,7 +139,8 @@ export class AccountPeriods {
     if (!earlier) return 0
     const left = Math.max(0, includedLeft(earlier) - this.pendingIn(earlier, this.#now))
     // all units of the unused periods in between are left
-    return Math.min(carryOver, left + earlier.limit * this.#calendar.between(earlier, period))
+    const unused = this.#calendarIn(period.zone).between(earlier, period)
+    return Math.min(carryOver, left + earlier.limit * unused)
   }
 
   /** Returns the period at an instant that no stored period contains. It ends no later than the next one begins. */

@@ -3,12 +3,12 @@ import type { PolicyCalendar } from '@sluice/limiter-core/backend'
 import { LocalHours } from './local-hours.ts'
 
 const DAY_MS = 86_400_000
-/** Length of the shortest periods, of which daylight saving time takes up to a day. */
-const SHORTEST_MS = { day: DAY_MS / 2, week: 6 * DAY_MS, month: 27 * DAY_MS } as const
 /** Half the length of a period, by which a period may be longer until it meets the periods of another zone. */
 const HALF_MS = { day: DAY_MS / 2, week: 3.5 * DAY_MS, month: 14 * DAY_MS } as const
 /** Length of a day on which clocks are set forward. No day is shorter because its key is in another zone. */
 const SHORT_DAY_MS = 23 * 3_600_000
+/** Maximum number of gaps between periods whose number of periods is kept. */
+const MAX_KEPT = 1_000
 
 /** A day, week or month of a time zone, from `startsAt` (inclusive) to `endsAt` (exclusive), in epoch ms. */
 export interface CalendarPeriod {
@@ -31,6 +31,8 @@ export class CalendarPeriods {
   readonly #calendar: PolicyCalendar
   readonly #hours: LocalHours
   #last: CalendarPeriod | undefined
+  /** Numbers of periods in gaps, by their start and end. */
+  readonly #counts = new Map<string, number>()
 
   /** `calendar` must have been validated by `compilePolicy`. */
   constructor(calendar: PolicyCalendar) {
@@ -96,16 +98,17 @@ export class CalendarPeriods {
     return before
   }
 
-  /** Returns the number of periods between two. The earlier one may belong to another calendar. */
-  between(earlier: CalendarPeriod, later: CalendarPeriod): number {
-    const [first, last] = [new Date(dateOf(earlier)), new Date(dateOf(later))]
-    const { per } = this.#calendar
-    const months = 12 * (last.getUTCFullYear() - first.getUTCFullYear()) + last.getUTCMonth() - first.getUTCMonth()
-    const days = Math.round((last.getTime() - first.getTime()) / DAY_MS)
-    const distance = per === 'month' ? months : Math.round(per === 'week' ? days / 7 : days)
-    // an earlier calendar may have had longer periods
-    const most = Math.ceil((later.startsAt - earlier.endsAt) / SHORTEST_MS[per])
-    return Math.max(0, Math.min(distance - 1, most))
+  /**
+   * Returns the number of periods between two that follow each other. The earlier one may belong to another calendar.
+   * Numbers are kept, because keys that were unused for the same time ask for the same one at each request.
+   */
+  between({ endsAt }: Pick<CalendarPeriod, 'endsAt'>, later: Pick<CalendarPeriod, 'startsAt'>): number {
+    if (endsAt >= later.startsAt) return 0
+    const gap = `${endsAt} ${later.startsAt}`
+    const count = this.#counts.get(gap) ?? this.#countIn(endsAt, later.startsAt)
+    if (this.#counts.size === MAX_KEPT) this.#counts.clear()
+    this.#counts.set(gap, count)
+    return count
   }
 
   /** Returns the period `count` periods after one; if a zone skips its date, an empty one. */
@@ -156,6 +159,25 @@ export class CalendarPeriods {
     return per === 'day' ? Math.max(endsAt, startsAt + SHORT_DAY_MS) : endsAt
   }
 
+  /** Returns the number of periods from the end of a period, which may belong to another zone, until an instant. */
+  #countIn(endedAt: number, until: number): number {
+    let count = 0
+    let startsAt = endedAt
+    for (; startsAt < until && !this.#isStart(startsAt); count++) startsAt = this.#endFrom(startsAt)
+    return startsAt < until ? count + 1 + this.#distance(this.at(startsAt), this.at(until - 1)) : count
+  }
+
+  /** Returns how many periods after another period of this calendar a period begins. */
+  #distance(earlier: CalendarPeriod, later: CalendarPeriod): number {
+    const [first, last] = [new Date(earlier.label), new Date(later.label)]
+    const { per } = this.#calendar
+    if (per === 'month') {
+      return 12 * (last.getUTCFullYear() - first.getUTCFullYear()) + last.getUTCMonth() - first.getUTCMonth()
+    }
+    const days = (last.getTime() - first.getTime()) / DAY_MS
+    return per === 'week' ? days / 7 : days
+  }
+
   #dateAt(epochMs: number): Temporal.PlainDate {
     const instant = Temporal.Instant.fromEpochMilliseconds(Math.floor(epochMs))
     return instant.toZonedDateTimeISO(this.#calendar.timeZone).toPlainDate()
@@ -196,9 +218,4 @@ export class CalendarPeriods {
 /** Returns the anchor date in the month of `date`; the last day of the month if the month is too short. */
 function anchoredIn(date: Temporal.PlainDate, anchor: number): Temporal.PlainDate {
   return date.with({ day: anchor }, { overflow: 'constrain' })
-}
-
-/** Returns the date of a label, which has a number if the key had the date in another zone before. */
-function dateOf({ label }: CalendarPeriod): string {
-  return label.split('.', 1)[0]
 }
