@@ -6,14 +6,11 @@ export const FULL: Denial = { allowed: false, retryAfterMs: 1_000 }
 /** Denial if the weight exceeds the limit, so that a retry can never succeed. */
 export const WEIGHT_EXCEEDS_LIMIT: Denial = { allowed: false, retryAfterMs: Number.POSITIVE_INFINITY }
 
-let neverLost: AbortSignal | undefined
-
 /** Permit of work that a cap lets pass without counting it. */
 export const UNCOUNTED_PERMIT: Permit = {
-  // created when it is read: environments of tests may lack the class
+  // one for each reader: a shared signal, which is never aborted, would keep all their listeners
   get lost() {
-    neverLost ??= new AbortController().signal
-    return neverLost
+    return new AbortController().signal
   },
   release() {},
   [Symbol.dispose]() {},

@@ -1,6 +1,7 @@
 import { steadyClock } from '@sluice/http/overload'
 import type { Clock, Duration } from '@sluice/limiter-core'
 import { badOption, clockOf, integerFrom, optionalFunction, parseDuration, parseMs } from '@sluice/limiter-core/backend'
+import type { Waits } from './waits.ts'
 
 /** Options of `pacedFetch`, `adaptiveThrottle` and `throttled`. */
 export interface RetryOptions {
@@ -58,6 +59,8 @@ export interface RetryRules {
   readonly maxUpstreams: number
   readonly clock: Clock
   readonly random: () => number
+  /** Undefined if the function cannot be closed. */
+  readonly waits?: Waits
 }
 
 /** Checked options. */

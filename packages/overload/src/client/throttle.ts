@@ -84,7 +84,7 @@ export class Throttle<S, U extends Upstream<S> = Upstream<S>> implements Throttl
   /** Waits until the call may be sent again, and releases its last value then, and if the call is aborted. */
   async #again<T>(upstream: U, call: Call<T>, outcome: Outcome<T>, delayMs: number, times: number) {
     try {
-      await pause(delayMs, this.#rules.clock, call.signal)
+      if (!(await this.#paused(delayMs, call.signal))) return new ThrottledError('its function was closed', delayMs)
       const again = await upstream.admit(call, times)
       if (again instanceof ThrottledError) return again
       upstream.stats.retried++
@@ -94,6 +94,20 @@ export class Throttle<S, U extends Upstream<S> = Upstream<S>> implements Throttl
       discard(call, outcome)
       throw error
     }
+  }
+
+  /** Returns false if the function was closed meanwhile. */
+  async #paused(ms: number, signal: Caller['signal']): Promise<boolean> {
+    const { clock, waits } = this.#rules
+    let end = (): void => {}
+    const closed = new Promise<void>((resolve) => (end = resolve))
+    waits?.add(end)
+    try {
+      if (!waits?.isClosed) await pause(ms, clock, signal, closed)
+    } finally {
+      waits?.delete(end)
+    }
+    return !waits?.isClosed
   }
 
   #delayMs(waitMs: number, times: number): number {

@@ -13,6 +13,7 @@ import {
 } from '../fetch-calls.ts'
 import { Throttle } from '../throttle.ts'
 import { RETRY_OPTIONS, type RetryOptions, retryRules } from '../throttle-options.ts'
+import { Waits } from '../waits.ts'
 import { FleetLines, LocalLine } from './line.ts'
 import { type PacedStats, PacedUpstream } from './paced-upstream.ts'
 import type { Turn } from './probed-rate.ts'
@@ -68,7 +69,8 @@ export function pacedFetch<F extends FetchLike>(fetch: F, options: PacedFetchOpt
   const mostRetries = integerFrom(`${owner}: retries`, retries, 0, 10)
   const waitMs = parseTimerMs(maxWaitMs, `${owner}: maxWaitMs`)
   const most = integerFrom(`${owner}: maxWaiting`, maxWaiting, 1)
-  const rules = { ...retryRules(owner, options, waitMs), maxWaitMs: waitMs, maxWaiting: most }
+  const waits = new Waits()
+  const rules = { ...retryRules(owner, options, waitMs), maxWaitMs: waitMs, maxWaiting: most, waits }
   const { clock } = rules
   const lines = backend === undefined ? undefined : new FleetLines(backend, clock)
   const throttle = new Throttle<Turn, PacedUpstream>(
@@ -93,7 +95,7 @@ export function pacedFetch<F extends FetchLike>(fetch: F, options: PacedFetchOpt
   const calls: PacedCalls = {
     stats: () => new Map([...throttle.upstreams].map(([key, { snapshot }]) => [key, snapshot])),
     close() {
-      for (const [, upstream] of throttle.upstreams) upstream.close()
+      waits.close()
       return lines?.close()
     },
   }

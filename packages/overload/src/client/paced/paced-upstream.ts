@@ -5,6 +5,7 @@ import { RetryBudget } from '../retry-budget.ts'
 import type { RetryRules } from '../throttle-options.ts'
 import { ThrottledError } from '../throttled-error.ts'
 import { ageMs, type Caller, type Reply, type Upstream, type UpstreamStats } from '../upstream.ts'
+import type { Waits } from '../waits.ts'
 import { AnnouncedBudgets } from './announced-budgets.ts'
 import type { Line, Place } from './line.ts'
 import { ProbedRate, type Turn } from './probed-rate.ts'
@@ -25,6 +26,7 @@ export interface PacedStats extends UpstreamStats {
 export interface PacedRules extends RetryRules {
   readonly maxWaitMs: number
   readonly maxWaiting: number
+  readonly waits: Waits
 }
 
 interface Waiting extends Waiter {
@@ -139,7 +141,7 @@ export class PacedUpstream implements Upstream<Turn> {
   }
 
   /** Rejects the calls that wait. */
-  close(): void {
+  readonly #close = (): void => {
     this.#cancelLater()
     this.#room.close()
   }
@@ -157,7 +159,11 @@ export class PacedUpstream implements Upstream<Turn> {
       waitMs = this.#serveOne()
       if (waitMs) this.#serveLater(waitMs)
     }
-    if (this.#room.size === 0) this.#cancelLater()
+    if (this.#room.size > 0) this.#rules.waits.add(this.#close)
+    else {
+      this.#rules.waits.delete(this.#close)
+      this.#cancelLater()
+    }
   }
 
   /** Sends a call. Returns the milliseconds that it has to wait, 0 if it was sent, undefined while the backend decides. */
@@ -189,7 +195,10 @@ export class PacedUpstream implements Upstream<Turn> {
     if (gapUs !== undefined) this.#adopt(gapUs, turn)
     const waiting = this.#room.next(1, 1)
     // it was aborted while the place was taken
-    if (!waiting) return 0
+    if (!waiting) {
+      ignoreFailure(this.#line.uncount())
+      return 0
+    }
     const others = this.#order < 0 ? 0 : Math.max(0, order - this.#order - 1)
     this.#order = order
     const gapMs = this.#rate.isTrying ? Math.max(this.#gapMs(now), this.#line.tryGapMs) : this.#gapMs(now)
@@ -227,6 +236,10 @@ export class PacedUpstream implements Upstream<Turn> {
 
   #serveLater(ms: number): void {
     this.#cancelLater()
+    if (this.#rules.waits.isClosed) {
+      this.#room.close()
+      return
+    }
     this.#cancelTimer = this.#rules.clock.after(
       // a timer has a longest duration, and no call waits longer than this
       Math.min(ms, this.#rules.maxWaitMs),
