@@ -86,16 +86,34 @@ What it had.
     )
   })
 
-  test('fails and changes nothing if no changeset names a package', async () => {
+  test.each<[string, (copy: CopiedWorkspaces) => void, string]>([
+    ['no changeset names a package', (copy) => copy.change('one', {}, ''), 'expected a change of a package'],
+    [
+      'no package changes',
+      (copy) => copy.change('one', { redis: 'none' }, 'Test it.'),
+      'expected a change of a package',
+    ],
+    ['a package is unknown', (copy) => copy.change('one', { rediss: 'minor' }, 'Add it.'), 'one.md: expected packages'],
+    ['a change has no text', (copy) => copy.change('one', { redis: 'minor' }, ''), 'one.md: expected a text'],
+    ['a file does not contain the version', (copy) => copy.write('docs/cli.md', ''), 'docs/cli.md: expected'],
+    ['it is a prerelease', (copy) => copy.write('.changeset/pre.json', '{"mode":"pre"}'), 'expected no prerelease'],
+  ])('fails and changes nothing if %s', async (_, spoil, message) => {
     using copy = releasedCopy()
-    copy.change('one', {}, '')
-    const changelog = copy.read('CHANGELOG.md')
-    expect(await copy.run('bump.mjs')).toMatchObject({
-      code: 1,
-      output: expect.stringContaining('expected a changeset'),
-    })
-    expect(copy.changesets).toEqual(['one.md'])
+    copy.change('two', {}, '')
+    spoil(copy)
+    const [changelog, changesets] = [copy.read('CHANGELOG.md'), copy.changesets]
+    expect(await copy.run('bump.mjs')).toMatchObject({ code: 1, output: expect.stringContaining(message) })
+    expect(copy.changesets).toEqual(changesets)
     expect(copy.read('CHANGELOG.md')).toBe(changelog)
+    for (const home of copy.homes) expect(readManifest(join(copy.folder, home)).version).toBe(version)
+  })
+
+  test('of a version that has not been released accepts only packages of this repository', async () => {
+    using copy = new CopiedWorkspaces()
+    copy.write('CHANGELOG.md', `# Changelog\n\n## Unreleased: ${version}\n\nThe first.\n`)
+    copy.change('one', { rediss: 'minor' }, 'Add it.')
+    expect(await copy.run('bump.mjs')).toMatchObject({ code: 1, output: expect.stringContaining('@sluice/rediss') })
+    expect(copy.changesets).toEqual(['one.md'])
   })
 })
 

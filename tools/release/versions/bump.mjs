@@ -2,11 +2,11 @@
 // node tools/release/versions/bump.mjs [folder of a repository]. Needs no network. While the version of the packages has
 // no dated section, the release is that version, and nothing is bumped.
 import { execFileSync } from 'node:child_process'
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import readChangesets from '@changesets/read'
 import { root } from '../../root-command.mjs'
-import { isReleased, withRelease } from './changelog.mjs'
+import { isReleased, kindOf, withRelease } from './changelog.mjs'
 
 /** Files that contain the version apart from manifests. */
 const COPIES = [
@@ -25,15 +25,30 @@ const manifestOf = (home) => JSON.parse(read(join(home, 'package.json')))
 const changelog = read('CHANGELOG.md')
 const { version: before } = manifestOf('')
 const changesets = await readChangesets(folder)
+check()
 const version = isReleased(changelog, before) ? bumped() : before
 write('CHANGELOG.md', withRelease(changelog, version, new Date().toISOString().slice(0, 10), changesets))
 for (const { id } of changesets) rmSync(join(folder, '.changeset', `${id}.md`), { force: true })
 console.log(`version ${version}: review the changes and CHANGELOG.md, and commit them`)
 
+/** Throws before anything is written: changesets deletes its files before their texts are in the changelog. */
+function check() {
+  const pre = '.changeset/pre.json'
+  if (existsSync(join(folder, pre)))
+    throw new Error(`${pre}: expected no prerelease, whose peers would be out of range`)
+  const names = readdirSync(join(folder, 'packages')).map((home) => manifestOf(join('packages', home)).name)
+  for (const { id, releases, summary } of changesets) {
+    const unknown = releases.find(({ name }) => !names.includes(name))
+    if (unknown) throw new Error(`.changeset/${id}.md: expected packages of this repository, received ${unknown.name}`)
+    if (kindOf(releases) && summary.trim() === '') throw new Error(`.changeset/${id}.md: expected a text for users`)
+  }
+  for (const path of COPIES) expectIn(path, before)
+}
+
 /** Lets changesets write the manifests of the workspaces, and repeats their version everywhere else. */
 function bumped() {
-  if (changesets.every(({ releases }) => releases.length === 0))
-    throw new Error(`.changeset: expected a changeset that names a package, since ${before} has been released`)
+  if (!changesets.some(({ releases }) => kindOf(releases)))
+    throw new Error(`.changeset: expected a change of a package, since ${before} has been released`)
   const changesetsCli = join(root, 'node_modules/@changesets/cli/bin.js')
   run(process.execPath, changesetsCli, 'version')
   const after = manifestOf('packages/limiter-core').version
@@ -49,7 +64,10 @@ function run(command, ...args) {
 }
 
 function replaceIn(path, old, text) {
-  const before = read(path)
-  if (!before.includes(old)) throw new Error(`${path}: expected ${old}, which changes with each version`)
-  write(path, before.replaceAll(old, text))
+  expectIn(path, old)
+  write(path, read(path).replaceAll(old, text))
+}
+
+function expectIn(path, old) {
+  if (!read(path).includes(old)) throw new Error(`${path}: expected ${old}, which changes with each version`)
 }

@@ -60,8 +60,8 @@ function changesOf(changesets) {
   return lists.filter((list) => list !== '').join('\n')
 }
 
-/** Returns the greatest kind of a changeset; undefined if it names no package. */
-function kindOf(releases) {
+/** Returns the greatest kind of a changeset; undefined if it changes no package. */
+export function kindOf(releases) {
   return KINDS.find((kind) => releases.some(({ type }) => type === kind))
 }
 
