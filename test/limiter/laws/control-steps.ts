@@ -35,7 +35,7 @@ export async function controlLimit(history: History): Promise<void> {
   })
   history.operator.setControls(Object.fromEntries(limits))
   history.log.push(`control ${JSON.stringify(limits)} for ${key}`)
-  history.isControlled = true
+  history.isControlled = history.hasChangedLimits = true
   await history.reread(key)
   if (history.random.whole(2) === 0) {
     // units of another limit weigh differently

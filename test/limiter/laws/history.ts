@@ -28,6 +28,8 @@ export class History {
   readonly log: string[] = []
   /** Whether operators change policies, or block keys. */
   isControlled = false
+  /** Whether operators change limits. Units of a changed limit and of the limit of another plan weigh differently. */
+  hasChangedLimits = false
   rule: Rule
   /** The policies by plan. */
   plans: DrawnSetup['plans']
@@ -186,7 +188,8 @@ export class History {
     const spent = this.record(key, plan, cost, decision)
     const after = await this.view(key, plan)
     this.#judge(key, plan, isRequest ? choice : -1, before, after, (name) => spent.get(name)?.units ?? 0)
-    if (other !== plan) checkOtherPlan(this, key, [underOther, await this.view(key, other)], spent)
+    const isComparable = other !== plan && !this.hasChangedLimits
+    if (isComparable) checkOtherPlan(this, key, [underOther, await this.view(key, other)], spent)
     if (decision.allowed) this.taken.push({ key, plan, cost, take, spent })
     return decision
   }
@@ -281,7 +284,7 @@ export class History {
   /** Removes the changes of operators. */
   release(): void {
     this.operator.release()
-    this.isControlled = false
+    this.isControlled = this.hasChangedLimits = false
     this.touch()
   }
 
