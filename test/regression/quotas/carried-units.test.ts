@@ -119,3 +119,21 @@ test('a key that changes its zone carries the units of as many unused days as it
   limiter.close()
   await quotas.close()
 })
+
+test('a wait for units of several days includes the time until held units return', async () => {
+  const clock = new FakeClock({ wallMs: Date.parse('2026-03-01T00:00Z') })
+  const quotas = createQuotas(new MemoryLedger(clock), { clock, serverTime: () => clock.wall() })
+  const policies = [quota({ ...DAILY, carryOver: 12, maxHoldMs: '6d', backend: quotas })]
+  const limiter = createLimiter({ policies, clock, deadlineMs: 60_000, onBackendError: 'deny' })
+  await limiter.take('acme', 5)
+  expect((await limiter.hold('acme', { reserve: 5 })).allowed).toBe(true)
+  // the third day has 22 units, of which 5 are held
+  const denied = await limiter.take('acme', 20)
+  expect(denied.retryAfterMs).toBeGreaterThan(2 * DAY_MS)
+  clock.advance(denied.retryAfterMs - 1)
+  expect((await quotas.balance('acme')).available).toBe(17)
+  clock.advance(1)
+  expect((await limiter.take('acme', 20)).allowed).toBe(true)
+  limiter.close()
+  await quotas.close()
+})

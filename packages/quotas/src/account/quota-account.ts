@@ -120,7 +120,7 @@ export class QuotaAccount {
     return fits === undefined ? this.#waitForCarried(units) : Math.ceil(fits - this.now)
   }
 
-  /** Returns the milliseconds until a period that has enough units if all leases return, and none are used before. */
+  /** Returns the milliseconds until a period has enough units if all leases return, and none are used before. */
   #waitForCarried(units: number): number {
     const { current, now } = this
     const { carryOver } = this.#terms
@@ -129,7 +129,14 @@ export class QuotaAccount {
     if (needed <= 0) return Math.ceil(current.endsAt - now)
     const unused = Math.ceil(needed / current.limit)
     if (units > larger + carryOver || unused > FARTHEST_PERIOD) return Number.POSITIVE_INFINITY
-    return Math.ceil(this.#periods.startAfter(current, unused + 1) - now)
+    // units that are held may return later than the period begins
+    for (let periods = unused; ; periods++) {
+      const [startsAt, endsAt] = [1, 2].map((more) => this.#periods.startAfter(current, periods + more))
+      const all = larger + Math.min(carryOver, includedLeft(current) + periods * current.limit)
+      const instants = [startsAt, ...this.holds.endsAfter(startsAt)]
+      const fits = instants.find((at) => at < endsAt && all - this.holds.unitsAt(at) >= units)
+      if (fits !== undefined) return Math.ceil(fits - now)
+    }
   }
 
   /** All units of the key in the current period, spent or not. */
