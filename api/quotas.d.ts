@@ -420,7 +420,7 @@ declare class CalendarPeriods {
 	startAfter({ endsAt }: Pick<CalendarPeriod, 'endsAt'>, count: number): number
 	warmUp(epochMs: number): void
 	before(period: CalendarPeriod): CalendarPeriod
-	between(earlier: CalendarPeriod, later: CalendarPeriod): number
+	between({ endsAt }: Pick<CalendarPeriod, 'endsAt'>, later: Pick<CalendarPeriod, 'startsAt'>): number
 	later(period: Pick<CalendarPeriod, 'label'>, count: number): CalendarPeriod
 	after(period: CalendarPeriod): CalendarPeriod
 	hourAt(epochMs: number): number
