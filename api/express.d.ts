@@ -30,7 +30,7 @@ interface OfExpress {
 }
 
 interface ExpressOptions {
-	readonly next?: boolean
+	readonly next?: boolean | undefined
 }
 
 type ExpressInflightLimitOptions = InflightLimitOptions<ExpressRequest, ExpressResponse> & ExpressOptions

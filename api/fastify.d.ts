@@ -23,7 +23,7 @@ interface FastifyRouteLimits extends LayerOptions<FastifyRequest, FastifyReply, 
 }
 
 interface FastifyOptions {
-	readonly next?: boolean
+	readonly next?: boolean | undefined
 }
 
 type FastifyPhase = 'onRequest' | 'preHandler'

@@ -15,7 +15,6 @@ import {
 	AlgorithmName as AlgorithmName$1,
 	Decision
 } from '@sluice/limiter-core/backend'
-import { IncomingMessage } from 'node:http'
 import { SentPolicy } from './types.js'
 interface Counters {
 	readonly down?: readonly string[] | undefined
@@ -379,12 +378,27 @@ declare function stillWanted<R extends TimedRequest>(
 ): readonly R[]
 
 declare function hostOf({ headers }: RequestHeaders): string | undefined
+interface RequestHeaders {
+	readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
+}
 
-type RequestHeaders = Pick<IncomingMessage, 'headers'>
+declare function isLocalRequest({ socket, headers }: RequestOrigin): boolean
 
-declare function isLocalRequest({ socket, headers }: IncomingMessage): boolean
+interface RequestOrigin extends RequestHeaders {
+	readonly socket?:
+		| {
+				readonly remoteAddress?: string | undefined
+		  }
+		| null
+		| undefined
+}
 
-declare function hasUnreadBody({ headers, complete, httpVersionMajor }: IncomingMessage): boolean
+declare function hasUnreadBody({ headers, complete, httpVersionMajor }: ReceivedRequest): boolean
+
+interface ReceivedRequest extends RequestHeaders {
+	readonly complete: boolean
+	readonly httpVersionMajor: number
+}
 
 declare class HashRing {
 	#private
@@ -392,8 +406,8 @@ declare class HashRing {
 	serverOf(key: string): string
 }
 interface HashRingOptions {
-	readonly seed?: Uint8Array
-	readonly nodes?: number
+	readonly seed?: Uint8Array | undefined
+	readonly nodes?: number | undefined
 }
 
 declare class RingBackend implements Backend$1<Answer$1> {
@@ -952,8 +966,8 @@ declare class CounterMetric implements MetricSource {
 interface MetricOptions {
 	readonly name: string
 	readonly help: string
-	readonly labels?: readonly string[]
-	readonly maxSeries?: number
+	readonly labels?: readonly string[] | undefined
+	readonly maxSeries?: number | undefined
 }
 
 declare class CounterSeries {
@@ -1004,8 +1018,8 @@ declare class Metrics implements MetricSource {
 }
 
 interface MetricsOptions {
-	readonly prefix?: string
-	readonly labels?: MetricLabels
+	readonly prefix?: string | undefined
+	readonly labels?: MetricLabels | undefined
 }
 
 declare function prometheusText(...sources: readonly MetricSource[]): string

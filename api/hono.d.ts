@@ -21,7 +21,7 @@ interface SluiceVariables {
 }
 
 interface HonoOptions {
-	readonly next?: boolean
+	readonly next?: boolean | undefined
 }
 
 declare function explainClient(c: Context, options?: ExplainClientOptions): ClientExplanation

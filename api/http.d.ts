@@ -635,7 +635,7 @@ interface RequestGate<Req, Check> {
 
 interface GatedLimitOptions {
 	readonly off: boolean
-	readonly holds?: boolean
+	readonly holds?: boolean | undefined
 }
 
 declare const LIMIT_PLACES: OptionPlaces
@@ -933,8 +933,8 @@ interface FailureLimit {
 }
 
 interface FailureLimits {
-	readonly challenge?: FailureLimit
-	readonly deny?: FailureLimit
+	readonly challenge?: FailureLimit | undefined
+	readonly deny?: FailureLimit | undefined
 }
 
 type LoginCheck = (request: LoginRequest) => MaybePromise$1<boolean>
@@ -950,21 +950,21 @@ interface LoginRequest {
 
 interface LoginOptions extends FailoverOptions$1 {
 	readonly secret: string | readonly string[]
-	readonly name?: string
-	readonly account?: FailureLimits
-	readonly address?: FailureLimits
-	readonly networks?: readonly string[]
-	readonly network?: FailureLimits
-	readonly device?: FailureLimit
-	readonly pressure?: FailureLimit
-	readonly slowPressure?: FailureLimit
-	readonly usualFailures?: number
-	readonly deviceTtl?: Duration$1
-	readonly challenge?: LoginProofOptions | LoginCheck
-	readonly backend?: Backend$1
-	readonly scope?: string
-	readonly clock?: Clock$1
-	readonly observers?: readonly Observer$1[]
+	readonly name?: string | undefined
+	readonly account?: FailureLimits | undefined
+	readonly address?: FailureLimits | undefined
+	readonly networks?: readonly string[] | undefined
+	readonly network?: FailureLimits | undefined
+	readonly device?: FailureLimit | undefined
+	readonly pressure?: FailureLimit | undefined
+	readonly slowPressure?: FailureLimit | undefined
+	readonly usualFailures?: number | undefined
+	readonly deviceTtl?: Duration$1 | undefined
+	readonly challenge?: LoginProofOptions | LoginCheck | undefined
+	readonly backend?: Backend$1 | undefined
+	readonly scope?: string | undefined
+	readonly clock?: Clock$1 | undefined
+	readonly observers?: readonly Observer$1[] | undefined
 }
 
 interface LoginProofOptions extends ProofOptions {
@@ -972,9 +972,9 @@ interface LoginProofOptions extends ProofOptions {
 }
 
 interface ProofOptions {
-	readonly bits?: number
-	readonly maxBits?: number
-	readonly ttl?: Duration
+	readonly bits?: number | undefined
+	readonly maxBits?: number | undefined
+	readonly ttl?: Duration | undefined
 }
 
 interface ProofOfWork {
@@ -985,26 +985,26 @@ interface ProofOfWork {
 
 interface ProofOfWorkOptions extends ProofOptions, FailoverOptions {
 	readonly secret: string | readonly string[]
-	readonly name?: string
-	readonly backend?: Backend
-	readonly scope?: string
-	readonly clock?: Clock
-	readonly observers?: readonly Observer[]
+	readonly name?: string | undefined
+	readonly backend?: Backend | undefined
+	readonly scope?: string | undefined
+	readonly clock?: Clock | undefined
+	readonly observers?: readonly Observer[] | undefined
 }
 
 declare function proofOfWork(options: ProofOfWorkOptions): ProofOfWork
 
 interface ProofFieldOptions {
 	readonly challenge: ProofChallenge
-	readonly nonce?: string
+	readonly nonce?: string | undefined
 }
 
 interface ProofPageOptions extends ProofFieldOptions {
-	readonly action?: string
-	readonly fields?: Readonly<Record<string, string>>
-	readonly lang?: string
-	readonly title?: string
-	readonly noScript?: string
+	readonly action?: string | undefined
+	readonly fields?: Readonly<Record<string, string>> | undefined
+	readonly lang?: string | undefined
+	readonly title?: string | undefined
+	readonly noScript?: string | undefined
 }
 
 declare function proofField({ challenge: { text, bits }, nonce }: ProofFieldOptions): string
@@ -1086,7 +1086,7 @@ declare class WaitingRoom<W extends Waiter = Waiter> {
 interface WaitingRoomOptions {
 	readonly max: number
 	readonly maxWaitMs: number
-	readonly isPatient?: boolean
+	readonly isPatient?: boolean | undefined
 }
 
 declare function steadyClock(clock: Clock$1): Clock$1
@@ -1216,7 +1216,7 @@ interface PresetInRanges {
 interface TrustedProxy {
 	readonly ranges: readonly string[]
 	readonly header: string
-	readonly hops?: number
+	readonly hops?: number | undefined
 }
 
 type ProxyTrust = ProxyPreset | PresetInRanges | TrustedProxy
@@ -1259,8 +1259,8 @@ interface RequestHold {
 interface RequestPolicy<Req, Res> extends Omit<PolicyInput, 'limit' | 'window'> {
 	readonly limit: number | LimitHook<Req>
 	readonly window: Duration | WindowHook<Req>
-	readonly key?: KeySource<Req>
-	readonly cost?: CostSource<Req, Res>
+	readonly key?: KeySource<Req> | undefined
+	readonly cost?: CostSource<Req, Res> | undefined
 }
 
 type LimitHook<Req> = RequestHook<[req: Req], number>
@@ -1276,7 +1276,7 @@ interface ReservedCost<Req, Res> extends Reservation<Req> {
 
 interface Reservation<Req> {
 	readonly reserve: number | RequestHook<[req: Req], number>
-	readonly settleOn?: 'completed' | 'always'
+	readonly settleOn?: 'completed' | 'always' | undefined
 }
 
 type SettleHook<Req, Res> = RequestHook<[req: Req, res: Res, how: SettleContext], number | undefined>
@@ -1467,7 +1467,7 @@ interface Refusal {
 interface SlowDownOptions<Req = unknown, Res = unknown>
 	extends Omit<SharedRateLimitOptions<Req, Res>, 'headers' | 'headersOn' | 'legacy' | 'partitionKey'>,
 		Pick<PolicyInput, 'window' | 'algorithm' | 'slices' | 'unit'> {
-	readonly name?: string
+	readonly name?: string | undefined
 	readonly after: number
 	readonly delayMs: Duration | ((over: number) => number)
 	readonly maxDelayMs: Duration

@@ -24,7 +24,7 @@ interface KoaMiddleware extends Middleware {
 }
 
 interface KoaOptions {
-	readonly next?: boolean
+	readonly next?: boolean | undefined
 }
 
 declare function explainClient(ctx: Context, options?: ExplainClientOptions): ClientExplanation

@@ -478,7 +478,7 @@ interface GuardedCallsOptions {
 	readonly observers: Observers
 	readonly clock: Clock
 	readonly deadlineMs: number
-	readonly answered?: () => void
+	readonly answered?: (() => void) | undefined
 }
 
 declare class Health {
@@ -526,7 +526,7 @@ interface HealthOptions {
 	readonly clock: Clock
 	readonly deadlineMs: number
 	readonly observers: Observers
-	readonly changed?: (state: BreakerState) => void
+	readonly changed?: ((state: BreakerState) => void) | undefined
 }
 
 declare class MaxHoldTimer {
@@ -1498,7 +1498,7 @@ interface LocalInflightLimiter extends InflightLimiter<Permit | undefined> {
 }
 
 interface ByHeaderOptions {
-	readonly missing?: 'address' | 'deny' | 'exempt'
+	readonly missing?: 'address' | 'deny' | 'exempt' | undefined
 }
 
 declare function byAll<Raw = unknown>(...sources: readonly KeySource<Raw>[]): JoinedKeySource<Raw>
@@ -1537,10 +1537,10 @@ interface OnePolicyLimiterOptions extends CommonOptions, FailoverOptions, Omit<P
 }
 
 interface WaitOptions {
-	readonly cost?: Costs
+	readonly cost?: Costs | undefined
 	readonly maxWaitMs: Duration
-	readonly signal?: AbortSignal
-	readonly clock?: Clock
+	readonly signal?: AbortSignal | undefined
+	readonly clock?: Clock | undefined
 }
 
 declare function waitFor(limiter: Waited, key: Keys, options: WaitOptions): Promise<Decision>
@@ -2068,7 +2068,7 @@ interface Clock {
 }
 
 interface TimerOptions {
-	readonly keepAlive?: boolean
+	readonly keepAlive?: boolean | undefined
 }
 
 interface SharedKey {
@@ -2265,20 +2265,20 @@ interface SqlRunner {
 }
 
 interface PolicyInput {
-	readonly name?: string
+	readonly name?: string | undefined
 	readonly limit: number
 	readonly window: Duration
-	readonly algorithm?: AlgorithmName
-	readonly burst?: number
-	readonly slices?: number
-	readonly calendar?: PolicyCalendar
-	readonly overrides?: LimitOverrides
-	readonly ban?: BanInput
-	readonly unit?: string
-	readonly maxHoldMs?: Duration
-	readonly retry?: 'booked'
-	readonly mode?: Mode
-	readonly backend?: Backend
+	readonly algorithm?: AlgorithmName | undefined
+	readonly burst?: number | undefined
+	readonly slices?: number | undefined
+	readonly calendar?: PolicyCalendar | undefined
+	readonly overrides?: LimitOverrides | undefined
+	readonly ban?: BanInput | undefined
+	readonly unit?: string | undefined
+	readonly maxHoldMs?: Duration | undefined
+	readonly retry?: 'booked' | undefined
+	readonly mode?: Mode | undefined
+	readonly backend?: Backend | undefined
 }
 
 type Duration = `${number}${DurationUnit}` | number
@@ -2288,12 +2288,12 @@ interface BanInput {
 	readonly after: number
 	readonly within: Duration
 	readonly for: Duration
-	readonly growth?: number
-	readonly max?: Duration
-	readonly forget?: Duration
-	readonly strikes?: 'denials' | 'failures' | readonly number[]
-	readonly forgiveOn?: 'success'
-	readonly extend?: boolean
+	readonly growth?: number | undefined
+	readonly max?: Duration | undefined
+	readonly forget?: Duration | undefined
+	readonly strikes?: 'denials' | 'failures' | readonly number[] | undefined
+	readonly forgiveOn?: 'success' | undefined
+	readonly extend?: boolean | undefined
 }
 type Mode = 'enforce' | 'shadow' | 'off'
 
@@ -2428,8 +2428,8 @@ interface AddressRange {
 declare function clientKey(address: string | undefined, options?: AddressOptions): string
 
 interface AddressOptions {
-	readonly ipv6Prefix?: number
-	readonly embeddedIPv4Prefixes?: readonly string[]
+	readonly ipv6Prefix?: number | undefined
+	readonly embeddedIPv4Prefixes?: readonly string[] | undefined
 }
 
 declare const DENY: KeySign<'sluice.deny'>
@@ -2495,7 +2495,7 @@ interface Limiter<D extends MaybePromise<Decision> = MaybePromise<Decision>> {
 
 interface HoldOptions {
 	readonly reserve: Costs
-	readonly maxMs?: Duration
+	readonly maxMs?: Duration | undefined
 }
 
 type HoldOf<D extends MaybePromise<Decision>> = SameTiming<D, Hold<D>>
@@ -2517,8 +2517,8 @@ interface Hold<D extends MaybePromise<Decision> = MaybePromise<Decision>> {
 type Outcome = 'success' | 'failure'
 
 interface MemoryBackendOptions {
-	readonly maxBytes?: number
-	readonly clock?: Clock
+	readonly maxBytes?: number | undefined
+	readonly clock?: Clock | undefined
 }
 
 type RequestBackend = Pick<Backend, 'synchronous' | 'takeAll' | 'peekAll' | 'adjustAll' | 'resetAll'>

@@ -177,7 +177,7 @@ interface SluiceModulePlacement {
 }
 
 interface SluiceModuleAsyncOptions extends SluiceModulePlacement, Pick<ModuleMetadata, 'imports'> {
-	readonly inject?: any[]
+	readonly inject?: any[] | undefined
 	readonly useFactory: (...injected: any[]) => SluiceModuleOptions | Promise<SluiceModuleOptions>
 }
 export {

@@ -56,7 +56,7 @@ type Usage = Readonly<Record<string, number>>
 
 interface PriceTableOptions {
 	readonly currency: string
-	readonly per?: number
+	readonly per?: number | undefined
 	readonly items: Readonly<Record<string, Prices>>
 }
 
@@ -700,7 +700,7 @@ interface QuotaOptions {
 	readonly backend: Backend$1
 	readonly unit?: string | undefined
 	readonly overrides?: LimitOverrides | undefined
-	readonly mode?: PolicyInput$1['mode']
+	readonly mode?: PolicyInput$1['mode'] | undefined
 }
 
 declare function quota(options: QuotaOptions): PolicyInput$1

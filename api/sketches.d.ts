@@ -663,7 +663,7 @@ declare function blockList(options: KeyListOptions): KeyList
 declare function sketchBackend(options?: SketchBackendOptions): Backend<Answer>
 
 interface SketchBackendOptions {
-	readonly bytes?: number
+	readonly bytes?: number | undefined
 	readonly seed?: Uint8Array | string | undefined
 	readonly slots?: number | undefined
 	readonly cells?: CellBits | undefined

@@ -220,7 +220,7 @@ declare class Watcher implements Observer {
 }
 
 interface AdapterContractOptions {
-	readonly without?: readonly Feature[]
+	readonly without?: readonly Feature[] | undefined
 }
 
 declare function adapterContract(runner: TestRunner, makeApp: MakeApp, { without }?: AdapterContractOptions): void
@@ -250,8 +250,8 @@ declare class FakeClock implements Clock {
 }
 
 interface FakeClockOptions {
-	readonly nowMs?: number
-	readonly wallMs?: number
+	readonly nowMs?: number | undefined
+	readonly wallMs?: number | undefined
 }
 
 type MakeBanFleet = (processes: number) => MaybePromise<BanFleet>
@@ -270,13 +270,13 @@ interface LimitedApp extends RunningApp {
 }
 
 interface BypassContractOptions {
-	readonly path?: string
-	readonly method?: string
-	readonly limit?: number
-	readonly headers?: Readonly<Record<string, string>>
-	readonly isHandled?: (answer: BypassAnswer) => boolean
-	readonly http2?: boolean
-	readonly except?: Readonly<Record<string, string>>
+	readonly path?: string | undefined
+	readonly method?: string | undefined
+	readonly limit?: number | undefined
+	readonly headers?: Readonly<Record<string, string>> | undefined
+	readonly isHandled?: ((answer: BypassAnswer) => boolean) | undefined
+	readonly http2?: boolean | undefined
+	readonly except?: Readonly<Record<string, string>> | undefined
 }
 
 type BypassAnswer = Pick<Answered, 'status' | 'headers' | 'body'>
@@ -292,14 +292,14 @@ interface Answered {
 declare function algorithmContract({ describe, test }: TestRunner, algorithm: Algorithm): void
 
 interface BackendContractOptions {
-	readonly ownModels?: boolean
-	readonly algorithms?: readonly AlgorithmName$1[]
-	readonly oneWindow?: boolean
-	readonly keepsHolds?: boolean
-	readonly booksTurns?: boolean
-	readonly answersWithoutClock?: boolean
-	readonly histories?: number
-	readonly except?: Readonly<Record<string, string>>
+	readonly ownModels?: boolean | undefined
+	readonly algorithms?: readonly AlgorithmName$1[] | undefined
+	readonly oneWindow?: boolean | undefined
+	readonly keepsHolds?: boolean | undefined
+	readonly booksTurns?: boolean | undefined
+	readonly answersWithoutClock?: boolean | undefined
+	readonly histories?: number | undefined
+	readonly except?: Readonly<Record<string, string>> | undefined
 }
 
 declare function backendContract(
@@ -352,8 +352,8 @@ interface SeededRandom {
 declare function contractPolicies(algorithm: AlgorithmName): Policy[]
 
 interface CounterContractOptions {
-	readonly durable?: boolean
-	readonly tokens?: boolean
+	readonly durable?: boolean | undefined
+	readonly tokens?: boolean | undefined
 }
 
 interface CounterFleet {
@@ -370,7 +370,7 @@ declare function counterContract(
 type MakeCounterFleet = (clock: FakeClock) => MaybePromise<CounterFleet>
 
 interface HoldContractOptions {
-	readonly calendar?: PolicyCalendar
+	readonly calendar?: PolicyCalendar | undefined
 }
 
 declare function holdContract(
@@ -381,7 +381,7 @@ declare function holdContract(
 declare const hostileKeys: readonly string[]
 
 interface InflightContractOptions {
-	readonly longestHoldMs?: number
+	readonly longestHoldMs?: number | undefined
 }
 
 declare function inflightContract(
@@ -396,7 +396,7 @@ interface MadeInflightOptions {
 	readonly limit: number
 	readonly clock: Clock
 	readonly observers: readonly Observer[]
-	readonly maxHoldMs?: number
+	readonly maxHoldMs?: number | undefined
 }
 
 declare function openedCounter(backend: Backend$1, scope: string, policy: Policy$1): Counter$1
@@ -420,8 +420,8 @@ declare class PolicyDriver {
 type MakeRowStore = () => MaybePromise<RowStore>
 
 interface RowStoreContractOptions {
-	readonly passTime?: (ms: number) => MaybePromise<void>
-	readonly writers?: number
+	readonly passTime?: ((ms: number) => MaybePromise<void>) | undefined
+	readonly writers?: number | undefined
 }
 
 declare function rowStoreContract(
@@ -492,7 +492,7 @@ interface PublishedAnswer {
 
 declare class PublishedLimiter {
 	#private
-	constructor(options: PublishedOptions)
+	constructor({ clock, store, threshold, windowSeconds, syncSeconds }: PublishedOptions)
 	get toRead(): ReadonlySet<string>
 	pendingOf(key: string): number
 	check(key: string, units?: number): PublishedAnswer
@@ -502,9 +502,9 @@ declare class PublishedLimiter {
 interface PublishedOptions {
 	readonly clock: Pick<Clock, 'now' | 'wall'>
 	readonly store: PublishedStore
-	readonly threshold?: number
-	readonly windowSeconds?: number
-	readonly syncSeconds?: number
+	readonly threshold?: number | undefined
+	readonly windowSeconds?: number | undefined
+	readonly syncSeconds?: number | undefined
 }
 
 declare class PublishedStore {
@@ -556,10 +556,10 @@ interface SyncedFleetOptions {
 	readonly policy: PolicyInput
 	readonly network: Network
 	readonly random: SeededRandom
-	readonly sync?: SyncOptions
-	readonly onBackendError?: 'allow' | 'deny' | 'local'
-	readonly rateOf?: (node: number) => number
-	readonly morePolicies?: readonly PolicyInput[]
+	readonly sync?: SyncOptions | undefined
+	readonly onBackendError?: 'allow' | 'deny' | 'local' | undefined
+	readonly rateOf?: ((node: number) => number) | undefined
+	readonly morePolicies?: readonly PolicyInput[] | undefined
 }
 
 declare class FrontCounters {

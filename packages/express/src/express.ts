@@ -33,7 +33,7 @@ export interface ExpressOptions {
    * Whether to pass denials to the error handlers of Express, as errors with `status`, `headers` and
    * `code: 'SLUICE_DENIED'`. Default: false.
    */
-  readonly next?: boolean
+  readonly next?: boolean | undefined
 }
 
 /** An Express request. Unlike `Request`, it is named without the packages that Express's own types import. */

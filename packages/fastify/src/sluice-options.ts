@@ -10,7 +10,7 @@ export interface FastifyOptions {
    * Whether to pass denials to the error handler, as errors with `statusCode`, `headers` and `code: 'SLUICE_DENIED'`.
    * Default: false.
    */
-  readonly next?: boolean
+  readonly next?: boolean | undefined
 }
 
 export const FASTIFY_OPTIONS: readonly string[] = ['next']

@@ -47,7 +47,7 @@ export interface HonoOptions {
    * Whether to pass denials to `app.onError`, as an `HTTPException` whose response is the default one and whose `cause`
    * has `code: 'SLUICE_DENIED'`. Default: false.
    */
-  readonly next?: boolean
+  readonly next?: boolean | undefined
 }
 
 /**

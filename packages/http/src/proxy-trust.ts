@@ -40,7 +40,7 @@ export interface TrustedProxy {
    */
   readonly header: string
   /** Number of proxies in these ranges that a request may pass, from 1 to 16. Default: 1. */
-  readonly hops?: number
+  readonly hops?: number | undefined
 }
 
 export type ProxyTrust = ProxyPreset | PresetInRanges | TrustedProxy

@@ -36,7 +36,7 @@ export interface KoaOptions {
    * Whether to throw denials, as errors with `status`, `headers`, `expose: true` and `code: 'SLUICE_DENIED'`, for the
    * middleware that handles errors. Default: false.
    */
-  readonly next?: boolean
+  readonly next?: boolean | undefined
 }
 
 export type KoaRateLimitOptions = RateLimitOptions<Context, Response> & KoaOptions

@@ -60,7 +60,7 @@ export class NamedPolicies {
 
 // the process-wide backend would share counts between applications that have policies with the same name
 function ownMemory(clock: SluiceModuleOptions['clock']): Backend {
-  return memoryBackend(clock ? { clock } : {})
+  return memoryBackend({ clock })
 }
 
 function scopeIn(scope: string | undefined): string {
@@ -68,7 +68,7 @@ function scopeIn(scope: string | undefined): string {
 }
 
 function nameOf(policy: Policies[number]): string {
-  const { name } = optionsOf<{ readonly name?: string }>('policies', policy, Object.keys(policy ?? {}) as ['name'])
+  const { name } = optionsOf<{ readonly name?: string | undefined }>('policies', policy, Object.keys(policy ?? {}) as ['name'])
   if (name !== undefined) return name
   throw new SluiceError('SLUICE_BAD_NAME', 'policies: expected a name for each policy, received a policy without one')
 }

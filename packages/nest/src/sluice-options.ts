@@ -67,7 +67,7 @@ export interface SluiceModulePlacement {
 /** Options of `SluiceModule.forRootAsync`. */
 export interface SluiceModuleAsyncOptions extends SluiceModulePlacement, Pick<ModuleMetadata, 'imports'> {
   // biome-ignore lint/suspicious/noExplicitAny: Nest's type of injection tokens
-  readonly inject?: any[]
+  readonly inject?: any[] | undefined
   // biome-ignore lint/suspicious/noExplicitAny: a factory can inject values of any type
   readonly useFactory: (...injected: any[]) => SluiceModuleOptions | Promise<SluiceModuleOptions>
 }

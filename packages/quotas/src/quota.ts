@@ -48,7 +48,7 @@ export interface QuotaOptions {
   /** Limits of individual keys that replace `limit`, from `limitOverrides`. */
   readonly overrides?: LimitOverrides | undefined
   /** Policy mode. Default: `enforce`. */
-  readonly mode?: PolicyInput['mode']
+  readonly mode?: PolicyInput['mode'] | undefined
 }
 
 const QUOTA_OPTIONS: readonly (keyof QuotaOptions)[] = [

@@ -26,7 +26,7 @@ import type { TestRunner } from './suite-runner.ts'
 
 export interface AdapterContractOptions {
   /** Features that the framework lacks; their tests are skipped. */
-  readonly without?: readonly Feature[]
+  readonly without?: readonly Feature[] | undefined
 }
 
 /**

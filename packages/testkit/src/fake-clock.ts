@@ -3,9 +3,9 @@ import { TimerHeap } from './timer-heap.ts'
 
 export interface FakeClockOptions {
   /** First reading of `now`, in ms; default: 0. */
-  readonly nowMs?: number
+  readonly nowMs?: number | undefined
   /** First reading of `wall`, in epoch ms; default: 2026-01-01T00:00:00Z. */
-  readonly wallMs?: number
+  readonly wallMs?: number | undefined
 }
 
 /** A clock that moves only when the test moves it. Pass it as the option `clock`. */

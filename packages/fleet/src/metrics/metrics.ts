@@ -3,9 +3,9 @@ import { labelName, metricName, stringOf } from './metric-names.ts'
 
 export interface MetricsOptions {
   /** Prefix of each metric name. Default: none. */
-  readonly prefix?: string
+  readonly prefix?: string | undefined
   /** Labels that are added to each sample. Default: none. */
-  readonly labels?: MetricLabels
+  readonly labels?: MetricLabels | undefined
 }
 
 /** Combines several metric sources, such as counters and gauges, under a common prefix and common labels. */

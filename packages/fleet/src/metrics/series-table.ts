@@ -8,12 +8,12 @@ export interface MetricOptions {
   readonly name: string
   readonly help: string
   /** Names of the labels. Default: none; the metric then has a single series. */
-  readonly labels?: readonly string[]
+  readonly labels?: readonly string[] | undefined
   /**
    * Maximum number of series, an integer of at least 1. Further sets of label values are counted in one additional
    * series whose label values are all `other`. Default: 1,000.
    */
-  readonly maxSeries?: number
+  readonly maxSeries?: number | undefined
 }
 
 export const METRIC_OPTIONS: readonly (keyof MetricOptions)[] = ['name', 'help', 'labels', 'maxSeries']

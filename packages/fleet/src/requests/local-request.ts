@@ -1,6 +1,12 @@
-import type { IncomingMessage } from 'node:http'
+/** Headers of a request. Structural, because these types are also read in projects without `@types/node`. */
+export interface RequestHeaders {
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
+}
 
-type RequestHeaders = Pick<IncomingMessage, 'headers'>
+/** Headers of a request and the socket that it came from. */
+export interface RequestOrigin extends RequestHeaders {
+  readonly socket?: { readonly remoteAddress?: string | undefined } | null | undefined
+}
 
 const LOOPBACK = /^(?:::ffff:)?127\.\d{1,3}\.\d{1,3}\.\d{1,3}$|^::1$/i
 const LOCAL_HOST = /^(?:(?:[\w-]+\.)*localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])(?::\d{1,5})?$/i
@@ -16,7 +22,7 @@ const OF_PROXIES =
  * `localhost` or a subdomain of it, and no proxy forwarded it. Other sites cannot use such a host, which prevents DNS
  * rebinding. Web pages of other sites can send a local request, so check `Origin` too.
  */
-export function isLocalRequest({ socket, headers }: IncomingMessage): boolean {
+export function isLocalRequest({ socket, headers }: RequestOrigin): boolean {
   if (Object.keys(headers).some((name) => OF_PROXIES.test(name))) return false
   return LOOPBACK.test(socket?.remoteAddress ?? '') && LOCAL_HOST.test(hostOf({ headers }) ?? '')
 }

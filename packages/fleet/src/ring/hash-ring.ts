@@ -7,12 +7,12 @@ export interface HashRingOptions {
    * 16 bytes or more, equal in all processes. Default: a published constant, with which an attacker can choose keys
    * that belong to one server. Pass a secret to prevent that.
    */
-  readonly seed?: Uint8Array
+  readonly seed?: Uint8Array | undefined
   /**
    * Number of virtual nodes per server, an integer of at least 1. Default: 1,000. All servers together have at most
    * 2,097,152.
    */
-  readonly nodes?: number
+  readonly nodes?: number | undefined
 }
 
 /**

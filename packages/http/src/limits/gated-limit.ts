@@ -20,7 +20,7 @@ interface GatedLimitOptions {
   /** Whether requests pass without a check. */
   readonly off: boolean
   /** Whether an allowed request holds a permit. Default: false. */
-  readonly holds?: boolean
+  readonly holds?: boolean | undefined
 }
 
 /** Base class of limits on requests. It checks each request once, even if the request meets the limit again. */

@@ -10,8 +10,8 @@ export interface FailureLimit {
 
 /** Limits for failures of unknown devices: above `challenge`, attempts are challenged; above `deny`, denied. */
 export interface FailureLimits {
-  readonly challenge?: FailureLimit
-  readonly deny?: FailureLimit
+  readonly challenge?: FailureLimit | undefined
+  readonly deny?: FailureLimit | undefined
 }
 
 /** A check of the application, for example a captcha. Returns whether the client has passed it; a rejection is false. */
@@ -56,46 +56,46 @@ export interface LoginOptions extends FailoverOptions {
    */
   readonly secret: string | readonly string[]
   /** Name of the form, for example `reset`: start of the names of its policies. Default: `login`. */
-  readonly name?: string
+  readonly name?: string | undefined
   /** Failures of unknown devices for each account. Default: 5 per hour are challenged, 30 per day denied. */
-  readonly account?: FailureLimits
+  readonly account?: FailureLimits | undefined
   /** Failures of unknown devices for each address (IPv6: /56). Default: 30 per hour are challenged, 200 per day denied. */
-  readonly address?: FailureLimits
+  readonly address?: FailureLimits | undefined
   /** Networks that count as one client each in addition, as CIDR ranges; IPv6: at most /56. Default: none. */
-  readonly networks?: readonly string[]
+  readonly networks?: readonly string[] | undefined
   /** Failures of unknown devices for each of the `networks`. Default: 100 per hour are challenged, 1,000 per day denied. */
-  readonly network?: FailureLimits
+  readonly network?: FailureLimits | undefined
   /** Failures for each device that has logged in before. Above the limit, the device is denied. Default: 10 per hour. */
-  readonly device?: FailureLimit
+  readonly device?: FailureLimit | undefined
   /**
    * Failures of all unknown devices together, without the usual ones. Above the limit, attempts of unknown devices are
    * challenged. Default: 50 per 10 minutes.
    */
-  readonly pressure?: FailureLimit
+  readonly pressure?: FailureLimit | undefined
   /**
    * Likewise over a long time, for attacks that stay below `pressure`. Challenges that are not solved do not count, so
    * that a fast attack does not challenge people for a day. Default: 100 per day.
    */
-  readonly slowPressure?: FailureLimit
+  readonly slowPressure?: FailureLimit | undefined
   /**
    * Usual failures of unknown devices per success of one, from 0.001 to 1: only failures above this part are pressure.
    * Default: 0.1.
    */
-  readonly usualFailures?: number
+  readonly usualFailures?: number | undefined
   /**
    * Time after which a device must log in again to be known, up to 366 days. An account is familiar at an address for as
    * long after a login. Default: 90 days.
    */
-  readonly deviceTtl?: Duration
+  readonly deviceTtl?: Duration | undefined
   /**
    * What a challenged client must do. Default: a proof of work. A function is a check of the application instead. With
    * `check`, it follows a proof of work that does not keep bots away.
    */
-  readonly challenge?: LoginProofOptions | LoginCheck
+  readonly challenge?: LoginProofOptions | LoginCheck | undefined
   /** Stores the counts. Default: the memory of this process. */
-  readonly backend?: Backend
+  readonly backend?: Backend | undefined
   /** Namespace of the counts on the backend, as for `createLimiter`. */
-  readonly scope?: string
-  readonly clock?: Clock
-  readonly observers?: readonly Observer[]
+  readonly scope?: string | undefined
+  readonly clock?: Clock | undefined
+  readonly observers?: readonly Observer[] | undefined
 }

@@ -21,11 +21,11 @@ import { CLOCK_SKEW_MS, type ProofChallenge, Tasks } from './tasks.ts'
 /** How hard tasks are, and how long they are valid. */
 export interface ProofOptions {
   /** Zero bits without much pressure, from 1 to 24. Default: 16, about 65,000 hashes of the client. */
-  readonly bits?: number
+  readonly bits?: number | undefined
   /** Zero bits under the greatest pressure, from `bits` to 24. Default: `bits` and 4 more, 16 times the work. */
-  readonly maxBits?: number
+  readonly maxBits?: number | undefined
   /** Time to solve a task, up to 24 days. Default: 10 minutes. */
-  readonly ttl?: Duration
+  readonly ttl?: Duration | undefined
 }
 
 /** Options of `proofOfWork`. */
@@ -33,13 +33,13 @@ export interface ProofOfWorkOptions extends ProofOptions, FailoverOptions {
   /** Signs the tasks, as for `protectLogin`. */
   readonly secret: string | readonly string[]
   /** Name of the route or form, for example `search`: answers for one name are wrong for another. Default: `form`. */
-  readonly name?: string
+  readonly name?: string | undefined
   /** Stores which answers were used. Default: the memory of this process. */
-  readonly backend?: Backend
+  readonly backend?: Backend | undefined
   /** Namespace of the counts on the backend, as for `createLimiter`. */
-  readonly scope?: string
-  readonly clock?: Clock
-  readonly observers?: readonly Observer[]
+  readonly scope?: string | undefined
+  readonly clock?: Clock | undefined
+  readonly observers?: readonly Observer[] | undefined
 }
 
 /** Tasks that make each request of a route expensive for the client. */

@@ -4,20 +4,20 @@ import type { ProofChallenge } from './tasks.ts'
 export interface ProofFieldOptions {
   readonly challenge: ProofChallenge
   /** Nonce of the script, for a content security policy such as `script-src 'nonce-...'`. */
-  readonly nonce?: string
+  readonly nonce?: string | undefined
 }
 
 export interface ProofPageOptions extends ProofFieldOptions {
   /** URL to which the form is posted again. Default: the URL of the page. */
-  readonly action?: string
+  readonly action?: string | undefined
   /** Fields of the form that are posted again. `proof` is left out. */
-  readonly fields?: Readonly<Record<string, string>>
+  readonly fields?: Readonly<Record<string, string>> | undefined
   /** Language of the page as in BCP 47. Default: `en`. */
-  readonly lang?: string
+  readonly lang?: string | undefined
   /** Default: `Checking your browser`. */
-  readonly title?: string
+  readonly title?: string | undefined
   /** Text for clients without JavaScript. Default: a sentence in English. */
-  readonly noScript?: string
+  readonly noScript?: string | undefined
 }
 
 /**

@@ -10,5 +10,5 @@ export interface Clock {
 
 export interface TimerOptions {
   /** Whether the timer keeps the process alive, because a caller awaits its result. Default: false. */
-  readonly keepAlive?: boolean
+  readonly keepAlive?: boolean | undefined
 }

@@ -28,7 +28,7 @@ export interface GuardedCallsOptions {
   readonly clock: Clock
   readonly deadlineMs: number
   /** Called after each valid answer. */
-  readonly answered?: () => void
+  readonly answered?: (() => void) | undefined
 }
 
 /** Makes calls that always end within the deadline: with an answer, or by the failure rule. */

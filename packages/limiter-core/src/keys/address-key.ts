@@ -9,13 +9,13 @@ export interface AddressOptions {
    * /64, /60, /56 or /48 to a customer: a longer prefix counts one customer as many clients, a shorter prefix counts
    * many customers as one client.
    */
-  readonly ipv6Prefix?: number
+  readonly ipv6Prefix?: number | undefined
   /**
    * IPv6 prefixes (RFC 6052: `/32`, `/40`, `/48`, `/56`, `/64` or `/96`) under which a translator (NAT64, SIIT-DC)
    * represents IPv4 clients. Default: `['64:ff9b::/96']`. IPv4 clients under a prefix that is not listed share one key
    * per IPv6 prefix.
    */
-  readonly embeddedIPv4Prefixes?: readonly string[]
+  readonly embeddedIPv4Prefixes?: readonly string[] | undefined
 }
 
 /** Validated and precomputed address options. */

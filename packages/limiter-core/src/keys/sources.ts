@@ -46,7 +46,7 @@ export interface ByHeaderOptions {
    * exempt it. Default: `'address'`. Repeated headers are not used as a key, because Node joins them and a client could
    * create new keys by new combinations.
    */
-  readonly missing?: 'address' | 'deny' | 'exempt'
+  readonly missing?: 'address' | 'deny' | 'exempt' | undefined
 }
 
 const MISSING = { address: ANONYMOUS, deny: DENY, exempt: EXEMPT } as const

@@ -10,13 +10,13 @@ import type { Costs } from './costs/costs.ts'
 import type { Limiter } from './limiter.ts'
 
 export interface WaitOptions {
-  readonly cost?: Costs
+  readonly cost?: Costs | undefined
   /** Longest time to wait, counted from the call. */
   readonly maxWaitMs: Duration
   /** If aborted, the promise rejects with the signal's reason. A take in progress at that time may still succeed. */
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
   /** Pass the limiter's clock if the limiter has one. */
-  readonly clock?: Clock
+  readonly clock?: Clock | undefined
 }
 
 type Waited = Pick<Limiter<MaybePromise<Decision>>, 'take'> & Partial<Pick<Limiter, 'peek' | 'policies'>>

@@ -10,8 +10,8 @@ export interface MemoryBackendOptions {
    * Memory for all counts, in bytes: an integer of at least 65,536. Default: 64 MiB. Each cell format in use needs a
    * page of up to 40 KiB, even if this exceeds the limit.
    */
-  readonly maxBytes?: number
-  readonly clock?: Clock
+  readonly maxBytes?: number | undefined
+  readonly clock?: Clock | undefined
 }
 
 const DEFAULT_MAX_BYTES = 64 * 2 ** 20

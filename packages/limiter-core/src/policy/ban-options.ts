@@ -13,24 +13,24 @@ export interface BanInput {
   /** Duration of the first ban, such as `'10m'`. */
   readonly for: Duration
   /** Factor by which each further ban is longer than the one before, at least 1. Default: 1, equally long bans. */
-  readonly growth?: number
+  readonly growth?: number | undefined
   /** Duration of the longest ban, from `for` to 366 days. Default: 24 hours, or `for` if that is longer. */
-  readonly max?: Duration
+  readonly max?: Duration | undefined
   /** Time from the start of a ban in which it makes the next one longer, at least `max`. Default: twice `max`. */
-  readonly forget?: Duration
+  readonly forget?: Duration | undefined
   /**
    * What a strike is: a request that the policy denies, or with `failures` a request that the policy allows and that
    * fails (status 400 or higher, or `limiter.report(key, 'failure')`). A list of statuses from 400 to 599, such as
    * `[401, 404]`, is `failures` with only these statuses. Default: `denials`.
    */
-  readonly strikes?: 'denials' | 'failures' | readonly number[]
+  readonly strikes?: 'denials' | 'failures' | readonly number[] | undefined
   /**
    * With `success`, a request that succeeds (status below 400, or `limiter.report(key, 'success')`) clears the strikes of
    * its key. It does not end a ban, and does not shorten the next one. Default: only time clears strikes.
    */
-  readonly forgiveOn?: 'success'
+  readonly forgiveOn?: 'success' | undefined
   /** Whether each request of a banned key restarts the ban, so that it ends after a pause. Default: false. */
-  readonly extend?: boolean
+  readonly extend?: boolean | undefined
 }
 
 const BAN_OPTIONS = ['after', 'within', 'for', 'growth', 'max', 'forget', 'strikes', 'forgiveOn', 'extend'] as const
@@ -43,7 +43,7 @@ const MOST_STRIKES = 999_999_999_999_999
  * options, and `SLUICE_BAD_POLICY` if policies of one name have different bans: they share their bans, as they share
  * their counts.
  */
-export function bansByPolicy<P extends { readonly ban?: BanInput }>(
+export function bansByPolicy<P extends { readonly ban?: BanInput | undefined }>(
   policies: readonly P[],
   nameOf: (policy: P) => string,
 ): ReadonlyMap<string, BanTerms> {

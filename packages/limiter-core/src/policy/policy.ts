@@ -12,7 +12,7 @@ import { CALENDAR_ALGORITHM, compileCalendar } from './policy-calendar.ts'
 /** Options of a policy: at most `limit` units per `window` for each key. */
 export interface PolicyInput {
   /** Name in headers, logs and metrics: 1 to 128 printable ASCII characters (RFC 9651 string). Default: `default`. */
-  readonly name?: string
+  readonly name?: string | undefined
   /** Units per window, an integer from 1 to 999,999,999,999,999, the largest integer that a header can contain. */
   readonly limit: number
   /** Length of the window, such as `'1m'`. */
@@ -21,38 +21,38 @@ export interface PolicyInput {
    * Default: `fixed-window` with a `calendar`, `sliding-window` with `slices`, otherwise `sliding-log` for limits up to
    * 32 and `sliding-window` for larger limits.
    */
-  readonly algorithm?: AlgorithmName
+  readonly algorithm?: AlgorithmName | undefined
   /** Units that fit at once, an integer of at least 1. Only for `token-bucket` and `gcra`. Default: `limit`. */
-  readonly burst?: number
+  readonly burst?: number | undefined
   /** Number of slices of the window, from 1 to 60. Only for `sliding-window`. Default: 1. */
-  readonly slices?: number
+  readonly slices?: number | undefined
   /**
    * Makes windows follow calendar days, weeks or months. Only on quota backends. `window` is then the nominal length,
    * used while the backend is unavailable.
    */
-  readonly calendar?: PolicyCalendar
+  readonly calendar?: PolicyCalendar | undefined
   /** Limits of single keys that replace `limit`, created by `limitOverrides`. */
-  readonly overrides?: LimitOverrides
+  readonly overrides?: LimitOverrides | undefined
   /** Blocks keys that are denied repeatedly, or whose requests fail repeatedly, for a growing time. Default: no bans. */
-  readonly ban?: BanInput
+  readonly ban?: BanInput | undefined
   /** Name of the counted unit in headers and logs, 1 to 128 printable ASCII characters. Default: `requests`. */
-  readonly unit?: string
+  readonly unit?: string | undefined
   /**
    * Longest time for which `Limiter.hold` holds units of the policy, from 1 ms to 24 days: `'10m'`, or a number of
    * milliseconds. It should be longer than the longest request. Default: units cannot be held.
    */
-  readonly maxHoldMs?: Duration
+  readonly maxHoldMs?: Duration | undefined
   /**
    * `'booked'`: each denied caller of a key books its own turn, and `retryAfterMs` is the time until that turn, in
    * whole seconds. At most ten limits are booked for a key. Only on backends that book turns, such as memory and Redis;
    * the `local` failure rule books no turns. Default: `retryAfterMs` is the same for all
    * callers of a key, the time until their take fits if no other caller comes first.
    */
-  readonly retry?: 'booked'
+  readonly retry?: 'booked' | undefined
   /** Default: the mode of the limiter. If both are set, the more permissive mode applies. */
-  readonly mode?: Mode
+  readonly mode?: Mode | undefined
   /** Backend that counts this policy. Default: the backend of the limiter. */
-  readonly backend?: Backend
+  readonly backend?: Backend | undefined
 }
 
 /** RFC 9651 section 3.3.1: an integer has at most 15 digits. */

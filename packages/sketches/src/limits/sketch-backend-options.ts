@@ -17,7 +17,7 @@ export interface HistoryOptions {
 
 export interface SketchBackendOptions {
   /** Memory of the backend in bytes, allocated at once: 64 KiB to 2 GiB. Default: 4 MiB. */
-  readonly bytes?: number
+  readonly bytes?: number | undefined
   /**
    * At least 16 secret bytes, or a string as UTF-8, from which the positions of keys are derived. Default: random.
    * With a known seed, keys can be forged that are counted as other keys.

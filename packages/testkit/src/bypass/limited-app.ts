@@ -15,20 +15,20 @@ export type BypassAnswer = Pick<Answered, 'status' | 'headers' | 'body'>
 
 export interface BypassContractOptions {
   /** Path of the limited route. Default: `/login`. */
-  readonly path?: string
+  readonly path?: string | undefined
   /** Method of the limited route. Default: `POST`. */
-  readonly method?: string
+  readonly method?: string | undefined
   /** Number of requests that the limit allows a client, at least 2. Default: 3. */
-  readonly limit?: number
+  readonly limit?: number | undefined
   /** Headers of all requests. Default: none. */
-  readonly headers?: Readonly<Record<string, string>>
+  readonly headers?: Readonly<Record<string, string>> | undefined
   /**
    * Whether the handler of the route made a response. Default: whether the response has the status and the body of the
    * plain request, which must then be the same for every request. A response to a denied request must differ.
    */
-  readonly isHandled?: (answer: BypassAnswer) => boolean
+  readonly isHandled?: ((answer: BypassAnswer) => boolean) | undefined
   /** Whether the application speaks HTTP/2 without TLS. It then gets HTTP/2 only. Default: false. */
-  readonly http2?: boolean
+  readonly http2?: boolean | undefined
   /** Names of spellings that the application counts separately on purpose, with the reason. Default: none. */
-  readonly except?: Readonly<Record<string, string>>
+  readonly except?: Readonly<Record<string, string>> | undefined
 }

@@ -28,27 +28,27 @@ export type MakeBackend = (clock: Clock) => MaybePromise<Backend>
 /** Deliberate deviations of a backend from the contract. */
 export interface BackendContractOptions {
   /** Whether its windows are shared by keys, so that the reference models do not apply and it has its own model. */
-  readonly ownModels?: boolean
+  readonly ownModels?: boolean | undefined
   /** Algorithms that it supports. Default: all. */
-  readonly algorithms?: readonly AlgorithmName[]
+  readonly algorithms?: readonly AlgorithmName[] | undefined
   /** All its policies have one window. */
-  readonly oneWindow?: boolean
+  readonly oneWindow?: boolean | undefined
   /** Whether it keeps holds of units, see `Backend.keepsHolds`. Default: false. */
-  readonly keepsHolds?: boolean
+  readonly keepsHolds?: boolean | undefined
   /** Whether it books turns, see `Backend.booksTurns`. Default: false. */
-  readonly booksTurns?: boolean
+  readonly booksTurns?: boolean | undefined
   /**
    * Whether calls are answered while the clock stands still, by a server that may need longer than a turn of the event
    * loop. The contract then waits for them before it moves the clock. Default: false.
    */
-  readonly answersWithoutClock?: boolean
+  readonly answersWithoutClock?: boolean | undefined
   /**
    * Number of random histories that are compared with the models, for each algorithm. Default: 12. Fewer are enough for
    * another client or driver of a backend that has passed all of them.
    */
-  readonly histories?: number
+  readonly histories?: number | undefined
   /** Claims that it does not keep, by their names, and why. */
-  readonly except?: Readonly<Record<string, string>>
+  readonly except?: Readonly<Record<string, string>> | undefined
 }
 
 const HISTORIES = 12

@@ -20,9 +20,9 @@ export type MakeCounterFleet = (clock: FakeClock) => MaybePromise<CounterFleet>
 
 export interface CounterContractOptions {
   /** Whether increments confirmed as `durable` survive all processes. Default: true. */
-  readonly durable?: boolean
+  readonly durable?: boolean | undefined
   /** Whether tokens count once; otherwise they are refused. Default: true. */
-  readonly tokens?: boolean
+  readonly tokens?: boolean | undefined
 }
 
 const RUNS = 4

@@ -7,7 +7,7 @@ import { holdClaims, keptHoldClaims } from './holds/hold-claims.ts'
 
 export interface HoldContractOptions {
   /** Calendar of the policies, for a backend that only keeps calendars. Default: windows of an hour. */
-  readonly calendar?: PolicyCalendar
+  readonly calendar?: PolicyCalendar | undefined
 }
 
 /**

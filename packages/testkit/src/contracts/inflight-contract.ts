@@ -10,7 +10,7 @@ export interface MadeInflightOptions {
   readonly clock: Clock
   readonly observers: readonly Observer[]
   /** Ms; only where the claim is about it. */
-  readonly maxHoldMs?: number
+  readonly maxHoldMs?: number | undefined
 }
 
 /** Creates a cap without held places that reads the time only from `clock`. */
@@ -33,7 +33,7 @@ const PATIENCE = 200
 /** How caps deviate from the contract on purpose. */
 export interface InflightContractOptions {
   /** Time in ms after which permits without `maxHoldMs` are revoked. Default: never. */
-  readonly longestHoldMs?: number
+  readonly longestHoldMs?: number | undefined
 }
 
 /** The contract of every in-flight cap, synchronous or not. */

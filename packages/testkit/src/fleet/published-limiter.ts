@@ -9,11 +9,11 @@ export interface PublishedOptions {
   readonly clock: Pick<Clock, 'now' | 'wall'>
   readonly store: PublishedStore
   /** Units of a window; default: 1,000,000. */
-  readonly threshold?: number
+  readonly threshold?: number | undefined
   /** Default: 60. */
-  readonly windowSeconds?: number
+  readonly windowSeconds?: number | undefined
   /** Default: 15. */
-  readonly syncSeconds?: number
+  readonly syncSeconds?: number | undefined
 }
 
 interface Entry {
@@ -78,13 +78,13 @@ export class PublishedStore {
  * leaking estimate, local units that never leak, denied units counted. `tick` represents its background loop.
  */
 export class PublishedLimiter {
-  readonly #options: Required<PublishedOptions>
+  readonly #options: { readonly [Name in keyof PublishedOptions]-?: NonNullable<PublishedOptions[Name]> }
   readonly #entries = new Map<string, Entry>()
   readonly #unwritten = new Map<string, { readonly key: string; readonly epoch: number; units: number }>()
   readonly #toRead = new Set<string>()
 
-  constructor(options: PublishedOptions) {
-    this.#options = { threshold: 1_000_000, windowSeconds: 60, syncSeconds: 15, ...options }
+  constructor({ clock, store, threshold = 1_000_000, windowSeconds = 60, syncSeconds = 15 }: PublishedOptions) {
+    this.#options = { clock, store, threshold, windowSeconds, syncSeconds }
   }
 
   /** Keys that the next tick reads. */

@@ -37,12 +37,12 @@ export interface SyncedFleetOptions {
   readonly policy: PolicyInput
   readonly network: Network
   readonly random: SeededRandom
-  readonly sync?: SyncOptions
-  readonly onBackendError?: 'allow' | 'deny' | 'local'
+  readonly sync?: SyncOptions | undefined
+  readonly onBackendError?: 'allow' | 'deny' | 'local' | undefined
   /** Clock rate of a node. Default: 1. */
-  readonly rateOf?: (node: number) => number
+  readonly rateOf?: ((node: number) => number) | undefined
   /** Additional policies of all nodes. */
-  readonly morePolicies?: readonly PolicyInput[]
+  readonly morePolicies?: readonly PolicyInput[] | undefined
 }
 
 /** One process of a fleet. */

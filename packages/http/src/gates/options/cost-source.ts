@@ -36,7 +36,7 @@ interface Reservation<Req> {
    * With `completed`, an aborted request keeps its reservation: otherwise a client could disconnect to get its units
    * back. With `always`, `settle` also runs for aborted requests. Default: `completed`.
    */
-  readonly settleOn?: 'completed' | 'always'
+  readonly settleOn?: 'completed' | 'always' | undefined
 }
 
 /** Takes `reserve` units when the request arrives, and corrects the amount when the response has ended. */

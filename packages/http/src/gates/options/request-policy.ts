@@ -24,7 +24,7 @@ export interface RequestPolicy<Req, Res> extends Omit<PolicyInput, 'limit' | 'wi
    */
   readonly window: Duration | WindowHook<Req>
   /** Names the key of a request. Default: the limiter's `key`. */
-  readonly key?: KeySource<Req>
+  readonly key?: KeySource<Req> | undefined
   /** Units that a request takes. Default: the limiter's `cost`. */
-  readonly cost?: CostSource<Req, Res>
+  readonly cost?: CostSource<Req, Res> | undefined
 }

@@ -6,7 +6,7 @@ export interface SlowDownOptions<Req = unknown, Res = unknown>
   extends Omit<SharedRateLimitOptions<Req, Res>, 'headers' | 'headersOn' | 'legacy' | 'partitionKey'>,
     Pick<PolicyInput, 'window' | 'algorithm' | 'slices' | 'unit'> {
   /** Name in denials and metrics. Default: `slow-down`. */
-  readonly name?: string
+  readonly name?: string | undefined
   /** Number of units per window that are not delayed, an integer. 0 delays every request. */
   readonly after: number
   /**

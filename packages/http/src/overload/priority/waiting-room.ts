@@ -23,7 +23,7 @@ export interface WaitingRoomOptions {
   readonly max: number
   readonly maxWaitMs: number
   /** Whether the room always serves the first come first, also if work waits all the time. Default: false. */
-  readonly isPatient?: boolean
+  readonly isPatient?: boolean | undefined
 }
 
 /** Part of `maxWaitMs` that work may wait while as important work has waited all the time for `maxWaitMs`. */

@@ -11,7 +11,7 @@ export interface HealthOptions {
   readonly deadlineMs: number
   readonly observers: Observers
   /** Called when the state of the breaker changes, before observers are notified. */
-  readonly changed?: (state: BreakerState) => void
+  readonly changed?: ((state: BreakerState) => void) | undefined
 }
 
 /** The health of a remote system: its breaker, and the warnings and events about failures and recovery. */

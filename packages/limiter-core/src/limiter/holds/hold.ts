@@ -10,7 +10,7 @@ export interface HoldOptions {
    * milliseconds, at most `maxHoldMs` of each policy. They return up to an eighth of `maxHoldMs` later. Default: the
    * smallest `maxHoldMs`.
    */
-  readonly maxMs?: Duration
+  readonly maxMs?: Duration | undefined
 }
 
 /**

@@ -11,7 +11,7 @@ export interface PriceTableOptions {
   /** Currency in the name of the unit: three capital letters (ISO 4217) such as `USD`. */
   readonly currency: string
   /** Number of units that a price is for, an integer of at least 1. Default: 1,000,000. */
-  readonly per?: number
+  readonly per?: number | undefined
   /** Prices by item, such as a model. A price is a decimal number in a string, in the currency, for `per` units. */
   readonly items: Readonly<Record<string, Prices>>
 }

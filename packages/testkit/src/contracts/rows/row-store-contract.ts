@@ -11,9 +11,9 @@ export type MakeRowStore = () => MaybePromise<RowStore>
 
 export interface RowStoreContractOptions {
   /** Moves the time of the stores, for those whose time a test can move. Default: rows are not seen to expire. */
-  readonly passTime?: (ms: number) => MaybePromise<void>
+  readonly passTime?: ((ms: number) => MaybePromise<void>) | undefined
   /** Number of writers of the tests with concurrent writes. Default: 8. */
-  readonly writers?: number
+  readonly writers?: number | undefined
 }
 
 const WRITERS = 8
