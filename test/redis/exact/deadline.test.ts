@@ -1,7 +1,8 @@
 import { beforeEach, describe, expect, test } from '@jest/globals'
+import { createLimiter } from '@sluice/limiter-core'
 import { type Answer, type Backend, type Clock, systemClock } from '@sluice/limiter-core/backend'
 import { redisBackend, scriptRunner } from '@sluice/redis'
-import { until } from '@sluice/testkit'
+import { FakeClock, until } from '@sluice/testkit'
 import { redisClientForTests } from '../../services/redis/redis-for-tests.ts'
 import { chargeOf, hour, remaining } from './charge.ts'
 import { ownPrefix } from './own-prefix.ts'
@@ -93,4 +94,19 @@ describe('a deadline', () => {
     expect(answers.map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'fulfilled', 'fulfilled'])
     expect(await remaining(backend, hour, 'a')).toBe(97)
   })
+})
+
+test('a FakeClock that is both clock and serverTime controls a limiter with several policies', async () => {
+  const fake = new FakeClock()
+  const counts = redisBackend(redis.client, { prefix: ownPrefix(), clock: fake, serverTime: () => fake.now() })
+  const policies = ['by address', 'by user'].map((name) => ({ name, limit: 1, window: '1m' }) as const)
+  const limiter = createLimiter({ policies, clock: fake, backend: counts })
+  const take = async (): Promise<unknown> => {
+    const { allowed, source } = await limiter.take({ 'by address': '192.0.2.1', 'by user': 'anna' })
+    return { allowed, source }
+  }
+  expect(await take()).toEqual({ allowed: true, source: 'redis' })
+  expect(await take()).toEqual({ allowed: false, source: 'redis' })
+  fake.advance(60_000)
+  expect(await take()).toEqual({ allowed: true, source: 'redis' })
 })
