@@ -24,10 +24,14 @@ test.each(['limiter-core', 'http', 'fetch', 'hono', 'mcp', 'overload', 'fleet', 
 // with exactOptionalPropertyTypes, `{ clock }` of an optional parameter fits `clock?: Clock | undefined` only
 test('each option that may be omitted may also be undefined', () => {
   const reports = readdirSync(join(root, 'api')).map((file) => readFileSync(join(root, 'api', file), 'utf8'))
-  const bodies = reports.flatMap((text) => [...text.matchAll(/^interface (\w+(?:Options|Input))\b[^{]*\{\n(.*?)^\}/gms)])
+  const bodies = reports.flatMap((text) => [
+    ...text.matchAll(/^interface (\w+(?:Options|Input))\b[^{]*\{\n(.*?)^\}/gms),
+  ])
   expect(bodies.length).toBeGreaterThan(100)
   const omitted = bodies.flatMap(([, name, body]) =>
-    [...body.matchAll(/^\t(?:readonly )?(\w+)\?: (?!unknown$|.*undefined$).*[^{]$/gm)].map(([, option]) => `${name}.${option}`),
+    [...body.matchAll(/^\t(?:readonly )?(\w+)\?: (?!unknown$|.*undefined$).*[^{]$/gm)].map(
+      ([, option]) => `${name}.${option}`,
+    ),
   )
   expect(omitted.filter((option) => !OF_CLOUDFLARE.has(option))).toEqual([])
 })

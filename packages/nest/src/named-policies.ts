@@ -68,7 +68,11 @@ function scopeIn(scope: string | undefined): string {
 }
 
 function nameOf(policy: Policies[number]): string {
-  const { name } = optionsOf<{ readonly name?: string | undefined }>('policies', policy, Object.keys(policy ?? {}) as ['name'])
+  const { name } = optionsOf<{ readonly name?: string | undefined }>(
+    'policies',
+    policy,
+    Object.keys(policy ?? {}) as ['name'],
+  )
   if (name !== undefined) return name
   throw new SluiceError('SLUICE_BAD_NAME', 'policies: expected a name for each policy, received a policy without one')
 }
