@@ -27,9 +27,11 @@ export function checkControl(options: ControlOptions, secret: string | undefined
 function checkBounds(option: 'limits' | 'caps', all: ControlOptions['limits'] = {}): void {
   const owner = `createInsight: control.${option}`
   if (typeof all !== 'object' || all === null) throw badOption(owner, all, 'an object with { min, max } for each name')
-  for (const bounds of Object.values(all)) {
-    const { min, max } = optionsOf(owner, bounds, ['min', 'max'])
-    const isInOrder = checkedUnits(min, `${owner}: min`) <= checkedUnits(max, `${owner}: max`)
-    if (!isInOrder) throw badOption(`${owner}: max`, max, `an integer of at least min (${min})`)
+  for (const [name, bounds] of Object.entries(all)) {
+    const place = `${owner}.${name}`
+    if (typeof bounds !== 'object' || Array.isArray(bounds)) throw badOption(place, bounds, '{ min, max }')
+    const { min, max } = optionsOf(place, bounds, ['min', 'max'])
+    const isInOrder = checkedUnits(min, `${place}: min`) <= checkedUnits(max, `${place}: max`)
+    if (!isInOrder) throw badOption(`${place}: max`, max, `an integer of at least min (${min})`)
   }
 }

@@ -38,7 +38,9 @@ export function policyText(policy: Omit<PolicyExplanation, 'text'>, cost: number
   if (isExempt) return `exempt from '${name}': only keys with a limit of their own are counted, and this key has none`
   const own = isOverride ? ' (key-specific limit)' : ''
   const usage = `${count(used)} of ${count(limit)} ${unit} used${own}${heldText(policy)}${estimateText(policy)}`
-  const notes = [usage, ...requestedTexts(policy, cost), ...sourceTexts(policy)].join(', ')
+  // the backend is not asked about a banned key, so its usage is unknown
+  const state = policy.source === 'banned' ? 'banned' : usage
+  const notes = [state, ...requestedTexts(policy, cost), ...sourceTexts(policy)].join(', ')
   if (mode === 'off') return `not counted by '${name}' (switched off): ${notes}`
   if (requested.allowed) return `allowed by '${name}': ${notes}`
   return mode === 'shadow' ? `would be denied by '${name}' (shadow mode): ${notes}` : `denied by '${name}': ${notes}`

@@ -3,6 +3,7 @@ import { badOption, messageOf } from '@sluice/limiter-core/backend'
 import type { AppliedControls } from '../control/applied-controls.ts'
 import type { OperatorControl } from '../control/operator-control.ts'
 import type { WatchedLimiters, WatchedPolicy } from '../control/watched-limiters.ts'
+import { isCountedByBackend } from '../is-counted.ts'
 import type { DenialSnapshot } from '../live/report/snapshot.ts'
 import type { KeyNames } from '../live/report/top-keys.ts'
 import { checkedKey } from '../requested-key.ts'
@@ -110,7 +111,7 @@ function countsOf(one: Decision, requested: Decision): Counts {
     availableAfterMs,
     resetAfterMs,
     fund,
-    isCounted: requested.counted,
+    isCounted: isCountedByBackend(requested),
     source: requested.source,
   }
 }
