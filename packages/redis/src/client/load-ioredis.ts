@@ -1,4 +1,3 @@
-import { createRequire } from 'node:module'
 import { messageOf, SluiceError } from '@sluice/limiter-core/backend'
 
 /**
@@ -9,9 +8,14 @@ export function loadIoredis(): typeof import('ioredis') {
   // bundlers follow the first call, and accept within `try` that the package is not installed; the source of this package
   // is run as ES modules, without `require`
   try {
-    return typeof require === 'function' ? require('ioredis') : createRequire(`${process.cwd()}/`)('ioredis')
+    return typeof require === 'function' ? require('ioredis') : requireFromHere('ioredis')
   } catch (error) {
     const [reason] = messageOf(error).split('\n')
     throw new SluiceError('SLUICE_BAD_OPTION', `ioredis cannot be loaded; npm install ioredis: ${reason}`)
   }
+}
+
+/** `require` of the working directory. webpack replaces a `createRequire` that is imported by `undefined`. */
+function requireFromHere(name: string): typeof import('ioredis') {
+  return process.getBuiltinModule('node:module').createRequire(`${process.cwd()}/`)(name)
 }
