@@ -20,7 +20,8 @@ test('a banned key is explained as banned, and its backend is not called unrespo
 })
 
 test('bounds of operator changes that are not { min, max } are refused by the name of their policy', () => {
-  const bounded = (burst: unknown) => () => createInsight({ control: { limits: { burst } as object } })
+  const bounded = (burst: unknown) => () =>
+    createInsight({ control: { limits: { burst: burst as { min: number; max: number } } } })
   expect(bounded([1, 100])).toThrow('createInsight: control.limits.burst: expected { min, max }, received an array')
   expect(bounded({ min: 9, max: 5 })).toThrow('control.limits.burst: max: expected an integer of at least min (9)')
 })
