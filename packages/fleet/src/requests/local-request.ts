@@ -4,7 +4,7 @@ export interface RequestHeaders {
 }
 
 /** Headers of a request and the socket that it came from. */
-export interface RequestOrigin extends RequestHeaders {
+interface RequestOrigin extends RequestHeaders {
   readonly socket?: { readonly remoteAddress?: string | undefined } | null | undefined
 }
 

@@ -1,7 +1,7 @@
 import type { RequestHeaders } from './local-request.ts'
 
 /** A request, and whether its body was received completely. */
-export interface ReceivedRequest extends RequestHeaders {
+interface ReceivedRequest extends RequestHeaders {
   readonly complete: boolean
   readonly httpVersionMajor: number
 }
