@@ -1,9 +1,13 @@
+import { transform } from './tools/tests/swc-options.cjs'
+
 /** Tests read the packages' source, so none needs a build but test/packaging, which checks what is published. */
 export default {
   // packages/ too, so that a watch or --findRelatedTests sees a changed source file
   roots: ['<rootDir>/test', '<rootDir>/packages'],
   testMatch: ['<rootDir>/test/**/*.test.ts'],
   modulePathIgnorePatterns: ['<rootDir>/packages/[^/]+/dist/'],
+  // each loaded module would get globals of its own, and tests import what they use
+  injectGlobals: false,
   testEnvironment: '<rootDir>/tools/tests/jest-environment.mjs',
   testEnvironmentOptions: {
     customExportConditions: ['@sluice/source', 'node', 'require', 'default'],
@@ -15,16 +19,7 @@ export default {
     '^@nestjs/(common|core|microservices|platform-express|platform-fastify|platform-ws|websockets)(/.*)?$':
       '<rootDir>/test/nest11/node_modules/@nestjs/$1$2',
   },
-  transform: {
-    '\\.ts$': [
-      '@swc/jest',
-      {
-        swcrc: false,
-        jsc: { target: 'es2022', parser: { syntax: 'typescript', decorators: true } },
-        module: { type: 'commonjs' },
-      },
-    ],
-  },
+  transform,
   // workspaces are met by their real path under packages/, so their source is transformed
   transformIgnorePatterns: ['/node_modules/', '/dist/'],
   // a look-up of a global leaves the sandbox of a test file: what tight loops use is handed in

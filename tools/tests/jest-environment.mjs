@@ -12,16 +12,30 @@ const ASYNC_CONTEXT = 'new _nodeAsync_hooks.AsyncLocalStorage()'
 // once per process, although each test file has its own environment
 if (compileFunction.name !== 'compileShared') vm.compileFunction = compileShared
 
-/** Like `vm.compileFunction`, except that V8 returns the code that it compiled for an earlier context. */
+/** Compiled modules by file, with the text that they were compiled from. `script` is undefined if it cannot be shared. */
+const modules = new Map()
+
+/** Like `vm.compileFunction`, except that a file is compiled once for all contexts. */
 function compileShared(original, params, options) {
-  const code = options?.filename?.endsWith(RUNNER) ? withPlainContext(original) : withOwnGlobal(original)
+  const { filename, parsingContext } = options ?? {}
+  if (!parsingContext) return compileFunction(original, params, options)
+  let module = modules.get(filename)
+  if (module?.original !== original) {
+    module = moduleOf(original, params, filename)
+    // a worker runs a test file once
+    if (!filename.endsWith('.test.ts')) modules.set(filename, module)
+  }
+  return module.script?.runInContext(parsingContext) ?? compileFunction(module.code, params, options)
+}
+
+function moduleOf(original, params, filename) {
+  const code = filename.endsWith(RUNNER) ? withPlainContext(original) : withOwnGlobal(original)
   // V8 shares no code whose `import()` has a handler
-  if (!options?.parsingContext || code.includes('import(')) return compileFunction(code, params, options)
+  if (code.includes('import(')) return { original, code }
   const head = `(function (${params.join(', ')}) {`
-  const { filename, parsingContext } = options
   // the offset keeps the columns of the first line in stack traces
   const script = new vm.Script(`${head}${code}\n})`, { filename, columnOffset: -head.length })
-  return script.runInContext(parsingContext)
+  return { original, script }
 }
 
 /**

@@ -4,6 +4,7 @@ const { existsSync } = require('node:fs')
 const Module = require('node:module')
 const { join } = require('node:path')
 const { transformed } = require('./cached-transform.cjs')
+const { optionsFor } = require('./swc-options.cjs')
 
 const options = {
   swcrc: false,
@@ -12,10 +13,12 @@ const options = {
     parser: { syntax: 'typescript', decorators: true },
     transform: { legacyDecorator: true, decoratorMetadata: true },
   },
-  module: { type: 'commonjs' },
 }
 
-require.extensions['.ts'] = (module, filename) => module._compile(transformed(filename, options), filename)
+require.extensions['.ts'] = (module, filename) => {
+  const { module: format } = optionsFor(filename)
+  module._compile(transformed(filename, { ...options, module: format }), filename)
+}
 
 const nest11 = join(__dirname, '../../test/nest11')
 const resolve = Module._resolveFilename

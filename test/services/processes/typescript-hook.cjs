@@ -1,10 +1,5 @@
 // Lets a separate Node process run the source of the packages, compiled the way jest compiles it.
 const { transformed } = require('../../../tools/tests/cached-transform.cjs')
+const { optionsFor } = require('../../../tools/tests/swc-options.cjs')
 
-const options = {
-  swcrc: false,
-  jsc: { target: 'es2022', parser: { syntax: 'typescript', decorators: true } },
-  module: { type: 'commonjs' },
-}
-
-require.extensions['.ts'] = (module, filename) => module._compile(transformed(filename, options), filename)
+require.extensions['.ts'] = (module, filename) => module._compile(transformed(filename, optionsFor(filename)), filename)
