@@ -1,18 +1,20 @@
 import { describe, test } from '@jest/globals'
-import { bypassContract, type TestRunner } from '@sluice/testkit'
+import { bypassContract, type LimitedApp, type TestRunner } from '@sluice/testkit'
 import express from 'express'
 import Koa from 'koa'
 import { express4 } from '../adapters/express/express4.ts'
 import {
   anyMethodLogins,
+  type Login,
   laterOverridingExpressLogin,
   mountedExpressLogin,
   overridingExpressLogin,
   overridingHonoLogin,
   overridingKoaLogin,
 } from './login-apps.ts'
+import { inTurns } from './suite-in-turns.ts'
 
-const runner = { describe, test }
+const runner: TestRunner = { describe, test }
 /** Registers the tests of the suite that concern the method. */
 const onlyMethods: TestRunner = {
   describe,
@@ -21,23 +23,30 @@ const onlyMethods: TestRunner = {
   },
 }
 
-describe.each(['client and route', 'policy of the method'] as const)('by %s', (counting) => {
-  const login = { counting, method: 'POST', path: '/login' } as const
-  const deleting = { method: 'DELETE' }
-  describe('Express 4, with method-override', () =>
-    bypassContract(runner, () => overridingExpressLogin(express4, login), deleting))
-  describe('Express 5, with method-override', () =>
-    bypassContract(runner, () => overridingExpressLogin(express, login), deleting))
-  describe('Koa, with a header that replaces the method', () =>
-    bypassContract(runner, () => overridingKoaLogin(Koa, login), deleting))
-  describe('Hono, with a header that replaces the method', () =>
-    bypassContract(runner, () => overridingHonoLogin(login), deleting))
-})
+const overriding: readonly (readonly [string, (login: Login) => Promise<LimitedApp>])[] = [
+  ['Express 4, with method-override', (login) => overridingExpressLogin(express4, login)],
+  ['Express 5, with method-override', (login) => overridingExpressLogin(express, login)],
+  ['Koa, with a header that replaces the method', (login) => overridingKoaLogin(Koa, login)],
+  ['Hono, with a header that replaces the method', overridingHonoLogin],
+]
 
-describe.each(Object.entries(anyMethodLogins))('a route of all methods of %s', (_name, start) => {
-  const except = { preflight: 'preflights have a count of their own' }
-  bypassContract(runner, () => start({ counting: 'client and route', method: 'POST', path: '/login' }), { except })
-})
+for (const [turn, counting] of (['client and route', 'policy of the method'] as const).entries()) {
+  for (const [index, [name, start]] of overriding.entries()) {
+    describe(`by ${counting}: ${name}`, () => {
+      const login = { counting, method: 'POST', path: '/login' } as const
+      bypassContract(inTurns(runner, index + turn, overriding.length), () => start(login), { method: 'DELETE' })
+    })
+  }
+}
+
+const anyMethod = Object.entries(anyMethodLogins)
+for (const [index, [name, start]] of anyMethod.entries()) {
+  describe(`a route of all methods of ${name}`, () => {
+    const except = { preflight: 'preflights have a count of their own' }
+    const login = { counting: 'client and route', method: 'POST', path: '/login' } as const
+    bypassContract(inTurns(runner, index, anyMethod.length), () => start(login), { except })
+  })
+}
 
 describe.each([
   ['Express 4', express4],

@@ -3,6 +3,7 @@ import { Controller, Get, Post } from '@nestjs/common'
 import { byAll, byIp, byRoute, RateLimit, SluiceModule } from '@sluice/nest'
 import { policies } from '@sluice/policies'
 import { bypassContract, FakeClock } from '@sluice/testkit'
+import { inTurns } from '../../bypass/suite-in-turns.ts'
 import { TextSource } from '../../policies/text-source.ts'
 import { type AppOptions, nestApp, platforms } from '../nest-app.ts'
 
@@ -51,12 +52,15 @@ function withFile(): AppOptions {
   return { imports: [module], controllers: [Logins] }
 }
 
-for (const platform of platforms) {
-  for (const [name, build] of Object.entries({ decorators: decorated, 'a policy file': withFile })) {
-    for (const method of ['GET', 'POST']) {
-      describe(`Nest ${process.env.NEST} on ${platform}: ${method} with ${name}`, () => {
-        bypassContract({ describe, test }, () => nestApp(platform, build()), { method })
-      })
-    }
+const suites = Object.entries({ decorators: decorated, 'a policy file': withFile }).flatMap(([name, build]) =>
+  ['GET', 'POST'].map((method) => ({ name, build, method })),
+)
+
+for (const [turn, platform] of platforms.entries()) {
+  for (const [index, { name, build, method }] of suites.entries()) {
+    describe(`Nest ${process.env.NEST} on ${platform}: ${method} with ${name}`, () => {
+      const runner = inTurns({ describe, test }, index + turn, suites.length)
+      bypassContract(runner, () => nestApp(platform, build()), { method })
+    })
   }
 }
