@@ -18,6 +18,7 @@ const folder = join(root, '.artifacts/doc-blocks')
 const MODULES = '../../examples/workers/src/worker-configuration.d.ts'
 /** Types of a module that newer releases of Node.js have. */
 const SQLITE = '../../test/docs/node-sqlite.d.ts'
+const JEST_FENCE = /^```ts jest\n([\s\S]*?)^```$/gm
 const FENCE = /^```(?:ts|js|typescript|javascript)( no-run)?\n([\s\S]*?)^```$/gm
 
 /** Pages whose code blocks are checked. */
@@ -45,13 +46,26 @@ function blocksOf(page: string): DocBlock[] {
   })
 }
 
-/** Writes each block as a separate module, next to a tsconfig.json that checks all of them. */
+/** Returns the tests in a page, which jest runs. */
+export function testsOf(page: string): { readonly line: number; readonly code: string }[] {
+  const text = pageText(page)
+  return [...text.matchAll(JEST_FENCE)].map(({ 1: code, index }) => {
+    return { line: text.slice(0, index).split('\n').length, code }
+  })
+}
+
+/** Writes each block and test as a separate module, next to a tsconfig.json that checks all of them. */
 export function writeBlocks(): readonly DocBlock[] {
   const blocks = pages.flatMap(blocksOf)
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
   // a block without imports is a module too
   for (const { file, code } of blocks) writeFileSync(file, `${code}\nexport {}\n`)
+  for (const page of pages) {
+    for (const { line, code } of testsOf(page)) {
+      writeFileSync(join(folder, `${page.replace(/\W+/g, '-')}-${line}.test.ts`), code)
+    }
+  }
   const compilerOptions = { noUnusedLocals: false, noUnusedParameters: false }
   const tsconfig = { extends: '../../tsconfig.json', compilerOptions, include: ['*.ts', MODULES, SQLITE] }
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(tsconfig))

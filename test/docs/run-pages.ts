@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { root } from '../repository.ts'
+import { EMBEDDED_ARGS } from '../services/postgres/embedded-template.ts'
 import type { PostgresServer } from '../services/postgres/postgres-server.ts'
 import type { RedisServer } from '../services/redis/redis-server.ts'
 import { pages, writeBlocks } from './blocks.ts'
@@ -33,7 +34,7 @@ export async function complaintsOfPages(
 ): Promise<string> {
   const { NODE_OPTIONS: _ours, SLUICE_MODE: _mode, ...others } = process.env
   const env = { ...others, REDIS_PORT: String(redis.port), POSTGRES_URL: postgres.url, LIMITS_FILE: ':memory:' }
-  const args = ['--conditions=@sluice/source', runner, ...names.flatMap(runnableOf)]
+  const args = ['--conditions=@sluice/source', ...EMBEDDED_ARGS, runner, ...names.flatMap(runnableOf)]
   return run(node, args, { cwd: root, env, timeout: 110_000 }).then(
     () => '',
     (failure) => `${failure.stdout}${failure.stderr}${failure.killed ? 'it did not end by itself' : ''}`,
