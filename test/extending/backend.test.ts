@@ -6,6 +6,7 @@ import { listedPaths } from './listed-paths.ts'
 
 jest.setTimeout(300_000)
 
+// backend.long.ts runs its tests
 const extension = new Extension('backend', edits)
 
 describe('a further backend, mapBackend, added by the list of ARCHITECTURE.md', () => {
@@ -23,19 +24,5 @@ describe('a further backend, mapBackend, added by the list of ARCHITECTURE.md', 
 
   test('has no type errors', async () => {
     expect(await copy.filesWithTypeErrors(extension.typed)).toEqual([])
-  })
-
-  test('passes the contract of backends, and refuses invalid options as documented', async () => {
-    const files = ['test/fleet/map-contract.test.ts', 'test/docs.test.ts']
-    const { code, passed, output } = await copy.jest(files, 'mapBackend|a map without keys')
-    expect(code === 0 ? '' : output).toBe('')
-    expect(passed).toBeGreaterThan(20)
-  })
-
-  test('has a type error in its suite without its export', async () => {
-    const left = edits.filter(({ path }) => path === 'packages/fleet/src/index.ts')
-    for (const edit of left) copy.undo(edit)
-    const errors = await copy.filesWithTypeErrors(['test/fleet/map-contract.test.ts'])
-    expect(errors).toEqual(['test/fleet/map-contract.test.ts'])
   })
 })

@@ -20,13 +20,13 @@ export function testSteps(jestArgs = []) {
 const nest = { name: 'Nest', run: () => runNest(5 * minute) }
 
 // a worker retains some memory of every file it runs, and hundreds of files would exhaust its heap
-const SHARDS = 3
+const SHARDS = 2
 // fault tests measure time, so that nothing else runs beside them; they mostly wait
 const APART = 'test/faults/'
 
 const shards = Array.from({ length: SHARDS }, (_, index) => ({
   name: `jest ${index + 1} of ${SHARDS}`,
-  run: () => runJest(['--testPathIgnorePatterns', APART, `--shard=${index + 1}/${SHARDS}`], 20 * minute),
+  run: () => runJest(['--testPathIgnorePatterns', APART, `--shard=${index + 1}/${SHARDS}`], 30 * minute),
 }))
 
 const whole = [
