@@ -12,17 +12,16 @@ function replicasOf(fleet: GossipFleet, count: number): LimitedReplica[] {
   return Array.from({ length: count }, () => limitedReplica(fleet, policy, { floor: 0 }))
 }
 
+const STEP_MS = 20
+/** Takes of a replica in a step of `demand`: one every 10 ms. */
+const PER_STEP = 2
+
 /** Lets every replica take as much as it can for the given time. Returns the number of admitted units. */
-async function demand(
-  fleet: GossipFleet,
-  replicas: readonly LimitedReplica[],
-  ms: number,
-  perStep = 1,
-): Promise<number> {
+async function demand(fleet: GossipFleet, replicas: readonly LimitedReplica[], ms: number): Promise<number> {
   let passed = 0
-  for (let left = ms; left > 0; left -= 10) {
-    for (const { limiter } of replicas) for (let n = 0; n < perStep; n++) if (limiter.take('a').allowed) passed++
-    await fleet.run(10)
+  for (let left = ms; left > 0; left -= STEP_MS) {
+    for (const { limiter } of replicas) for (let n = 0; n < PER_STEP; n++) if (limiter.take('a').allowed) passed++
+    await fleet.run(STEP_MS, STEP_MS)
   }
   return passed
 }

@@ -1,11 +1,11 @@
-import { describe, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import { frameworks } from './frameworks/frameworks.ts'
 import { runProgram } from './program.ts'
 
-describe.each(Object.keys(frameworks))('%s', (name) => {
-  test('retains no request data after the response, and settles within the async context of the request', async () => {
-    expect(await runProgram('retained-stores', name)).toEqual({ collected: true, strangers: 0, distinct: 200 })
-  })
+test('no framework retains request data after the response, and each settles within the async context of the request', async () => {
+  const kept = { collected: true, strangers: 0, distinct: 200 }
+  const expected = Object.fromEntries(Object.keys(frameworks).map((name) => [name, kept]))
+  expect(await runProgram('retained-stores')).toEqual(expected)
 })
 
 test('permits are released even if listeners of the application throw before ours', async () => {

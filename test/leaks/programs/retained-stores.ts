@@ -1,5 +1,5 @@
-// Requests that each have a store in AsyncLocalStorage, on keep-alive connections. Prints how many stores remain after
-// garbage collection, and which store `settle` found.
+// Requests to each framework that each have a store in AsyncLocalStorage, on keep-alive connections. Prints how many
+// stores remain after garbage collection, and which store `settle` found.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { once } from 'node:events'
 import { Agent, createServer, request } from 'node:http'
@@ -10,10 +10,11 @@ import { frameworks } from '../frameworks/frameworks.ts'
 const REQUESTS = 200
 const CONNECTIONS = 2
 const context = new AsyncLocalStorage<{ readonly id: number; readonly ballast: Buffer }>()
-const stores: WeakRef<object>[] = []
-const settled: (number | undefined)[] = []
+let stores: WeakRef<object>[] = []
 
-async function main(name: string): Promise<void> {
+async function resultOf(name: string): Promise<object> {
+  stores = []
+  const settled: (number | undefined)[] = []
   const { rateLimit, inflightLimit, listener } = frameworks[name]
   const settle = (): number => {
     settled.push(context.getStore()?.id)
@@ -41,8 +42,9 @@ async function main(name: string): Promise<void> {
   await until(() => settled.length === REQUESTS)
   await until(collected).catch(() => {})
   const strangers = settled.filter((id) => id === undefined).length
-  process.stdout.write(JSON.stringify({ collected: collected(), strangers, distinct: new Set(settled).size }))
-  process.exit(0)
+  server.close()
+  agent.destroy()
+  return { collected: collected(), strangers, distinct: new Set(settled).size }
 }
 
 // each connection may still reference its last request
@@ -71,7 +73,14 @@ async function hangUp(port: number): Promise<void> {
   sent.destroy()
 }
 
-main(process.argv.at(-1) ?? '').catch((error) => {
+async function main(): Promise<void> {
+  const results: Record<string, object> = {}
+  for (const name of Object.keys(frameworks)) results[name] = await resultOf(name)
+  process.stdout.write(JSON.stringify(results))
+  process.exit(0)
+}
+
+main().catch((error) => {
   process.stderr.write(`${error.stack}\n`)
   process.exit(1)
 })

@@ -40,7 +40,7 @@ test.each([
   [
     'postgresSource',
     () => ({
-      source: `policies.postgresSource(client = new pg.default.Pool({ connectionString: '${postgres.url}' }))`,
+      source: `policies.postgresSource(client = new pg.Pool({ connectionString: '${postgres.url}' }))`,
       end: 'await client.end()',
     }),
   ],
@@ -58,5 +58,5 @@ test.each([
     console.log('done')
   `
   const modules = { policies: '@sluice/policies', core: '@sluice/limiter-core/backend', ioredis: 'ioredis', pg: 'pg' }
-  expect(await endOf('esm', { modules, script })).toEqual({ code: 0, stdout: 'done\n', stderr: '' })
+  expect(await endOf('cjs', { modules, script })).toEqual({ code: 0, stdout: 'done\n', stderr: '' })
 })

@@ -7,7 +7,7 @@ import type { Pool } from 'pg'
 import { type PostgresServer, startPostgres } from '../../services/postgres/postgres-server.ts'
 import { WaterfallWalk } from './waterfall-walk.ts'
 
-const RUNS = 40
+const RUNS = 24
 
 describe('a waterfall equals its model at each of many random steps', () => {
   let postgres: PostgresServer
