@@ -51,7 +51,11 @@ export function fleet(ms) {
         ['most queries in flight', ({ most }) => most],
       ],
       targets: [
-        ...windows.map(([name, window]) => [`${name}: goodput % of the possible`, goodput(window), { atLeast: leastGoodput }]),
+        ...windows.map(([name, window]) => [
+          `${name}: goodput % of the possible`,
+          goodput(window),
+          { atLeast: leastGoodput },
+        ]),
         ['most queries in flight', ({ most }) => most, { atMost: capacity }],
       ],
     },

@@ -52,6 +52,8 @@ export class KeyWork {
   readonly #options: KeyWorkOptions
   readonly #rest = new RunningWork()
   #apart = NONE
+  /** Limits of classes that are, or were, counted apart. */
+  #ownLimits: WeakMap<WorkClass, LearnedLimit> | undefined
   /** Mean time by which work of the rest took longer than such work once did. */
   #delayMs = 0
   #lookedAt = Number.NEGATIVE_INFINITY
@@ -156,10 +158,12 @@ export class KeyWork {
 
   #separate(workClass: WorkClass, works: readonly Work[], isCause: boolean, now: number): void {
     const places = works.reduce((sum, work) => sum + work.places, 0)
-    workClass.ownLimit ??= this.#options.newLimit(Math.min(places, this.#leftForApart()))
+    this.#ownLimits ??= new WeakMap()
+    const limit = this.#ownLimits.get(workClass) ?? this.#options.newLimit(Math.min(places, this.#leftForApart()))
+    this.#ownLimits.set(workClass, limit)
     const running = new RunningWork()
     this.#rest.move(running, workClass)
-    const { ownLimit: limit, ended } = workClass
+    const { ended } = workClass
     const apart = { workClass, running, limit, endedBefore: ended, part: new YieldedPart(), isCause, endedAt: now }
     this.#apart = new Map([...this.#apart, [workClass, apart]])
   }

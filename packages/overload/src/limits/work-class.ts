@@ -1,5 +1,3 @@
-import type { LearnedLimit } from './learned-limit.ts'
-
 /** Weight of the last duration in the mean. */
 const WEIGHT = 0.2
 /** Completed work after which it is known how long work of a class takes. */
@@ -25,8 +23,6 @@ interface Running {
 
 /** Requests that take about equally long, such as those of one route: how long they take, and once took. */
 export class WorkClass {
-  /** Its limit when it is, or was, counted apart. */
-  ownLimit: LearnedLimit | undefined
   #ended = 0
   #meanMs: number | undefined
   #shortestMs = Number.POSITIVE_INFINITY
