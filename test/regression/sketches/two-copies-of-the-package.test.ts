@@ -6,7 +6,8 @@ import { everySketch, fedSketch, type SketchClass, type Sketches } from '../../s
 /** Simulates the ESM and the CommonJS copy of the package in one process: the same classes, twice. */
 let there = here
 jest.isolateModules(() => {
-  there = require('@sluice/sketches') as Sketches
+  // an export is loaded when it is read
+  there = { ...(require('@sluice/sketches') as Sketches) }
 })
 
 function throws(): never {

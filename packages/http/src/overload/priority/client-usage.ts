@@ -20,8 +20,8 @@ const POLICY = {
 } as const
 /** The account of all clients with new names. */
 const NEW = '\nnew'
-/** Standard deviations by which the usage of equal clients is below the largest, by chance. */
-const BY_CHANCE = 3
+/** Standard deviations by which the usage of equal clients is below the largest by chance, and its largest part. */
+const [BY_CHANCE, MOST_BY_CHANCE] = [3, 0.75]
 /** Weight of one piece of work in the mean duration. */
 const SMOOTHING = 0.05
 
@@ -62,8 +62,8 @@ export class ClientUsage {
     if (usedMs > this.#largest) this.#largest = usedMs
     if (this.#largest === 0) return COHORTS - 1
     // the number of works of a client varies by its root
-    const byChanceMs = BY_CHANCE * Math.sqrt(this.#largest * this.#meanMs)
-    return Math.round(Math.max(0, 1 - (usedMs + byChanceMs) / this.#largest) * (COHORTS - 1))
+    const byChance = Math.min(MOST_BY_CHANCE, BY_CHANCE * Math.sqrt(this.#meanMs / this.#largest))
+    return Math.round(Math.max(0, 1 - usedMs / this.#largest - byChance) * (COHORTS - 1))
   }
 
   /** Records that work of a client has begun. Returns the account that it counts for. */
