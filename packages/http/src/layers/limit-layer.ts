@@ -77,8 +77,9 @@ export class LimitLayer<Req, Res> {
 
   /**
    * Creates the layer of an inner part, which `routeScope` identifies in all processes; '' for the whole application,
-   * whose counts have the same names as without layers. Options that the part omits are inherited from `above`. Default: this layer; if one part declares several sets of limits in a row, they all inherit
-   * from the layer outside of the part. Throws coded errors for invalid options.
+   * whose counts have the same names as without layers. Options that the part omits are inherited from `above`. Default:
+   * this layer; if one part declares several sets of limits in a row, they all inherit from the layer outside of the
+   * part. Throws coded errors for invalid options.
    */
   extend(
     options: LayerOptions<Req, Res>,
