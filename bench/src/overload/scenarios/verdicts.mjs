@@ -1,5 +1,6 @@
 // What each scenario shows and requires. A verdict has `columns` of `[title, (run) => number]` and `targets` of
-// `[what, (run) => number, bound]`, which apply to Sluice; a bound may depend on the contender. A run is `{ record, samples, scenario }`.
+// `[what, (run) => number, bound]`, which apply to Sluice; a bound may depend on the contender. A run is
+// `{ record, samples, scenario }`.
 import {
   goodputShare,
   largestLimit,

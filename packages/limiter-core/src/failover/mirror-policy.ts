@@ -151,9 +151,9 @@ export class MirrorPolicy extends WrappedPolicy {
     if (moved !== undefined) this.#findCounted(cells, at, now, used - moved, owed)
     const { uncounted, unsure } = this.own.unreported(cells, at, this.#used(cells, at, now))
     // held units count as spent here, although only spent ones start a window or drain
-    const perMs = drainPerMs(this.policy)
+    const perMs = held > 0 ? drainPerMs(this.policy) : 0
     const windowMs = held > 0 && held >= used ? this.policy.windowMs : 0
-    const lastsMs = Math.max(resetAfterMs, held > 0 && perMs > 0 ? used / perMs : windowMs)
+    const lastsMs = Math.max(resetAfterMs, perMs > 0 ? used / perMs : windowMs)
     this.inner.adopt(cells, at, now, Math.max(0, used + owed), lastsMs)
     cells[at + this.first + CALLED_AT] = calledAt
     cells[at + this.first + HELD] = held
